@@ -1,0 +1,156 @@
+"""The controller's side of a job: starts iterations, gathers their ends, over plain sockets."""
+
+from __future__ import annotations
+
+import selectors
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from emulator.messages import Message, MessageSocket
+from emulator.timeshift import TimeShiftAgent
+from traces.errors import EmulationError
+
+START_LEAD_S = 0.05
+"""From the moment that all workers are ready to the first iteration."""
+
+_SILENCE_S = 60.0
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class MeasuredIteration:
+    """One iteration of a job as its workers measured it; monotonic seconds."""
+
+    start_s: float
+    communication_start_s: float
+    end_s: float
+
+
+@dataclass
+class JobRun:
+    """A job while it runs. The slowest worker decides when an iteration ends."""
+
+    job: str
+    workers: list[MessageSocket]
+    iterations: int
+    start_after_s: float = 0.0
+    agent: TimeShiftAgent | None = None
+    measured: list[MeasuredIteration] = field(default_factory=list)
+    lateness_s: list[float] = field(default_factory=list)
+    _start_s: float = 0.0
+    _stopping: bool = False
+    _ends: list[Message] = field(default_factory=list)
+    _blocked: dict[int, list[float]] = field(default_factory=dict)
+
+    @property
+    def done(self) -> bool:
+        """Whether all iterations are measured."""
+        return len(self.measured) == self.iterations
+
+    def begin(self, anchor_s: float) -> None:
+        """Start the first iteration, at the job's own start after ``anchor_s`` or on its grid."""
+        earliest_s = anchor_s + self.start_after_s
+        self._start_iteration(earliest_s if self.agent is None else self.agent.first_start_s(earliest_s))
+
+    def stop_after_this_iteration(self) -> None:
+        """Start no further iteration; idempotent."""
+        if not self.done and not self._stopping:
+            self._stopping = True
+            self.iterations = len(self.measured) + 1
+
+    def handle(self, message: Message) -> None:
+        """One message of one worker."""
+        if message["event"] == "received":
+            arrivals = self._blocked.setdefault(message["transfer"], [])
+            arrivals.append(message["at_s"])
+            if len(arrivals) == len(self.workers):
+                self._send_all({"do": "resume", "resume_s": max(arrivals)})
+                del self._blocked[message["transfer"]]
+        elif message["event"] == "end":
+            self._ends.append(message)
+            if len(self._ends) == len(self.workers):
+                self._finish_iteration()
+
+    def _finish_iteration(self) -> None:
+        ends, self._ends = self._ends, []
+        end_s = max(max(end["timeline_end_s"], *end["received_s"], 0.0) for end in ends)
+        starts = [start for end in ends for start in end["started_s"]]
+        self.lateness_s += [late for end in ends for late in end["lateness_s"]]
+        self.measured.append(MeasuredIteration(self._start_s, min(starts, default=end_s), end_s))
+        if not self.done:
+            self._start_iteration(end_s if self.agent is None else self.agent.next_start_s(end_s))
+
+    def _start_iteration(self, start_s: float) -> None:
+        self._start_s = start_s
+        self._send_all({"do": "iterate", "start_s": start_s})
+
+    def _send_all(self, message: Message) -> None:
+        for worker in self.workers:
+            worker.send(message)
+
+
+def connect_workers(workers: Sequence[MessageSocket], explain: Callable[[], str]) -> None:
+    """Bring all workers to ``ready``: everybody listens before anybody connects."""
+    for expected, then in (("listening", "connect"), ("ready", None)):
+        for worker in workers:
+            message = worker.receive()
+            if message is None or message["event"] != expected:
+                raise EmulationError(f"a worker ended before it was {expected}: {explain()}")
+        if then is not None:
+            for worker in workers:
+                worker.send({"do": then})
+
+
+def run_jobs(
+    jobs: Sequence[JobRun],
+    anchor_s: float,
+    on_iteration: Callable[[JobRun], None],
+    stop_wanted: Callable[[], bool],
+    explain: Callable[[], str],
+) -> None:
+    """Run all ``jobs`` to their ends, or to the end of the iterations under way once a stop is wanted.
+
+    explain: what the children last wrote, for the message when one ends early or falls silent.
+    Raises EmulationError then.
+    """
+    with selectors.DefaultSelector() as selector:
+        for job in jobs:
+            for worker in job.workers:
+                selector.register(worker, selectors.EVENT_READ, (job, worker))
+            job.begin(anchor_s)
+        heard_s = now_s()
+        while not all(job.done for job in jobs):
+            if stop_wanted():
+                for job in jobs:
+                    job.stop_after_this_iteration()
+            ready = selector.select(timeout=_POLL_S)
+            heard_s = now_s() if ready else heard_s
+            if now_s() - heard_s > _SILENCE_S:
+                raise EmulationError(f"no worker has said anything for {_SILENCE_S:.0f} s")
+            for key, _ in ready:
+                job, worker = key.data
+                _read(job, worker, on_iteration, explain)
+
+
+def _read(
+    job: JobRun,
+    worker: MessageSocket,
+    on_iteration: Callable[[JobRun], None],
+    explain: Callable[[], str],
+) -> None:
+    for message in worker.receive_ready():
+        if message is None:
+            raise EmulationError(f"a worker of job {job.job} ended: {explain() or 'it said nothing'}")
+        before = len(job.measured)
+        try:
+            job.handle(message)
+        except OSError:
+            raise EmulationError(f"a worker of job {job.job} ended: {explain()}") from None
+        if len(job.measured) > before:
+            on_iteration(job)
+
+
+def now_s() -> float:
+    """The clock of all workers: monotonic, the same in every namespace."""
+    return time.monotonic()

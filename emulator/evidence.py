@@ -1,0 +1,135 @@
+"""From counter samples to link rows and to the verdict's evidence. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emulator.verdict import PortEvidence, SwitchEvidence
+from netshaper.plan import ROOT_CLASS, UNCLASSIFIED_CLASS, NetworkPlan, PlannedPort
+from traces.cluster import Cluster
+from traces.results import LinkRow
+
+Samples = Sequence[Sequence[Any]]
+"""[before_s, after_s, namespace, device, {minor: [sent bytes, packets, dropped packets, backlog]}]"""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Counters by class, read at some moment between ``before_s`` and ``after_s``."""
+
+    before_s: float
+    after_s: float
+    counters: dict[int, list[int]]
+
+    @property
+    def t_s(self) -> float:
+        """The middle of the reading."""
+        return (self.before_s + self.after_s) / 2
+
+
+def samples_by_port(samples: Samples) -> dict[tuple[str, str], list[Sample]]:
+    """(namespace, device) -> samples in order of time."""
+    table = defaultdict(list)
+    for before_s, after_s, namespace, device, counters in samples:
+        by_class = {int(minor): values for minor, values in counters.items()}
+        table[(namespace, device)].append(Sample(before_s, after_s, by_class))
+    return dict(table)
+
+
+def link_rows(
+    arm: str,
+    network: str,
+    plan: NetworkPlan,
+    samples: Samples,
+    anchor_s: float,
+    rate_divisor: float,
+) -> list[LinkRow]:
+    """Load of every port per job, unscaled: rates and bytes times ``rate_divisor``."""
+    by_port = samples_by_port(samples)
+    jobs: dict[int, str | None] = {}
+    for job, minor in plan.job_classes.items():
+        jobs[minor] = None if minor in jobs else job
+    rows = []
+    for end in plan.ports.values():
+        series = by_port[(end.namespace, end.device)]
+        for before, now in itertools.pairwise(series):
+            for minor, job in jobs.items():
+                sent, _, dropped, backlog = now.counters[minor]
+                sent_before, _, dropped_before, _ = before.counters[minor]
+                rows.append(
+                    LinkRow(
+                        arm=arm,
+                        network=network,
+                        port=str(end.port),
+                        job=job,
+                        t_s=now.t_s - anchor_s,
+                        rate_bps=(sent - sent_before) * 8 / (now.t_s - before.t_s) * rate_divisor,
+                        capacity_bps=end.shape.rate_bps * rate_divisor,
+                        backlog_bytes=backlog * rate_divisor,
+                        dropped_packets=dropped - dropped_before,
+                    )
+                )
+    return rows
+
+
+def port_evidence(
+    plan: NetworkPlan, samples: Samples, calibrated_bps: Mapping[str, float]
+) -> list[PortEvidence]:
+    """One PortEvidence a port. calibrated_bps: by port, as measured before the run."""
+    by_port = samples_by_port(samples)
+    return [
+        _port_evidence(end, by_port[(end.namespace, end.device)], calibrated_bps[str(end.port)])
+        for end in plan.ports.values()
+    ]
+
+
+def _port_evidence(
+    end: PlannedPort, series: list[Sample], calibrated_bps: float
+) -> PortEvidence:
+    first, last = series[0].counters, series[-1].counters
+    # HTB counts a drop at the leaf class and again at the root; leaves are the ones to add.
+    dropped = sum(last[m][2] - first[m][2] for m in last if m != ROOT_CLASS)
+    nothing = [0, 0, 0, 0]
+    stray = last.get(UNCLASSIFIED_CLASS, nothing)[0] - first.get(UNCLASSIFIED_CLASS, nothing)[0]
+    return PortEvidence(
+        port=f"{end.namespace} {end.port}",
+        rate_bps=end.shape.rate_bps,
+        burst_bytes=end.shape.burst_bytes,
+        calibrated_bps=calibrated_bps,
+        before_s=[sample.before_s for sample in series],
+        after_s=[sample.after_s for sample in series],
+        sent_bytes=[sample.counters[ROOT_CLASS][0] for sample in series],
+        dropped_packets=dropped,
+        unclassified_bytes=stray,
+    )
+
+
+def switch_evidence(
+    cluster: Cluster,
+    plan: NetworkPlan,
+    samples: Samples,
+    received: Mapping[str, Mapping[str, Sequence[int]]],
+) -> list[SwitchEvidence]:
+    """Bytes in and out of each switch between the first sample and the last."""
+    by_port = samples_by_port(samples)
+    found = []
+    for switch in cluster.switches:
+        namespace = plan.namespaces[switch]
+        sent = dropped = backlog = 0
+        for end in plan.ports.values():
+            if end.namespace != namespace:
+                continue
+            series = by_port[(end.namespace, end.device)]
+            first, last = series[0].counters, series[-1].counters
+            leaves = [minor for minor in last if minor != ROOT_CLASS]
+            sent += sum(last[m][0] - first[m][0] for m in leaves)
+            dropped += sum(last[m][2] - first[m][2] for m in leaves)
+            backlog += sum(last[m][3] - first[m][3] for m in leaves)
+        devices = {name: c for name, c in received[namespace].items() if name != "lo"}
+        came_in = sum(end - start for start, end in devices.values())
+        found.append(SwitchEvidence(switch, came_in, sent, dropped, backlog))
+    return found

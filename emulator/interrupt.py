@@ -1,0 +1,53 @@
+"""Ctrl-C: the first asks a run to end well, the second ends it at once; cleaning up is never cut short."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StopRequest:
+    """Whether the person has asked to stop."""
+
+    def __init__(self, on_first: Callable[[], None]) -> None:
+        self._on_first = on_first
+        self._wanted = False
+
+    def wanted(self) -> bool:
+        """True from the first signal on."""
+        return self._wanted
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Signal handler."""
+        del number, frame
+        if self._wanted:
+            raise KeyboardInterrupt
+        self._wanted = True
+        self._on_first()
+
+
+@contextlib.contextmanager
+def stop_on_signals(on_first: Callable[[], None]) -> Iterator[StopRequest]:
+    """Turn SIGINT, SIGTERM and SIGHUP into a request for the block. on_first: tell the person."""
+    request = StopRequest(on_first)
+    previous = {number: signal.signal(number, request.handle) for number in _SIGNALS}
+    try:
+        yield request
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """No signal of a person's cuts the block short."""
+    previous = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

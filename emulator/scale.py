@@ -1,0 +1,120 @@
+"""The ScalePlan: rates and bytes divided by one number, time kept. Pure.
+
+A link k times slower that carries k times fewer bytes takes the same time; so iterations, phases and
+their overlap stay what they are, and one box can carry a cluster (facts of time dilation: Gupta et al.,
+NSDI'06; here bytes are divided instead of time stretched).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from netshaper.shaping import FRAME_BYTES, PAYLOAD_SHARE, TCP_PAYLOAD_BYTES
+from traces.cluster import Cluster
+from traces.scenario import Arm, Job
+
+BITS_PER_S_AND_CORE = 2e9
+"""Bit/s x hops that one core forwards in single-segment packets with CPU to spare. A default, half of
+what was measured with segmentation offload on the development machine."""
+
+BUDGET_SHARE = 0.6
+"""Of that budget, what a run may ask for when all jobs send at once."""
+
+GOOD_PACKETS = 1000
+"""Packets in the smallest transfer at which the grain of a packet no longer shows."""
+
+LEAST_PACKETS = 200
+"""Packets below which a transfer is no longer a stream."""
+
+
+@dataclass(frozen=True)
+class ScalePlan:
+    """Links are ``rate_divisor`` times slower, transfers as many times smaller."""
+
+    rate_divisor: float
+    budget_hop_bps: float
+    load_hop_bps: float
+    smallest_transfer_packets: float
+    reason: str
+
+    def payload_bytes(self, wire_bytes: float) -> int:
+        """TCP payload whose frames fill what ``wire_bytes`` fill on the real link, divided."""
+        return max(round(wire_bytes / self.rate_divisor * PAYLOAD_SHARE), 1)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What of the plan may harm the result."""
+        found = []
+        if self.load_hop_bps > self.budget_hop_bps * BUDGET_SHARE * 1.001:
+            found.append(
+                f"the links ask for {self.load_hop_bps / 1e9:.2f} Gbit/s x hops, more than "
+                f"{BUDGET_SHARE:.0%} of this box's budget of {self.budget_hop_bps / 1e9:.2f}"
+            )
+        if self.smallest_transfer_packets < LEAST_PACKETS:
+            found.append(
+                f"the smallest transfer is {self.smallest_transfer_packets:.0f} packets, "
+                f"fewer than {LEAST_PACKETS}"
+            )
+        return tuple(found)
+
+
+def load_hop_bps(cluster: Cluster, jobs: Sequence[Job]) -> float:
+    """Bit/s x hops when every job sends at line rate at once, unscaled."""
+    total = 0.0
+    for job in jobs:
+        pairs = {
+            (source, destination)
+            for transfer in job.profile.demand.transfers
+            for source, destination, _ in transfer.flows(len(job.servers))
+        }
+        for source, destination in pairs:
+            path = cluster.path(job.servers[source], job.servers[destination])
+            if path:
+                total += len(path) * min(cluster.rate_bps(port) for port in path)
+    return total
+
+
+def smallest_transfer_bytes(jobs: Sequence[Job]) -> float:
+    """Bytes of the smallest flow of any transfer; infinite where there is none."""
+    return min(
+        (
+            flow_bytes
+            for job in jobs
+            for transfer in job.profile.demand.transfers
+            for _, _, flow_bytes in transfer.flows(len(job.servers))
+        ),
+        default=math.inf,
+    )
+
+
+def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = None) -> ScalePlan:
+    """One plan for all ``arms``, so that they can be compared.
+
+    Without ``rate_divisor``: as many packets as do good, where the box's budget allows it.
+    """
+    budget = cores * BITS_PER_S_AND_CORE
+    load = max(load_hop_bps(arm.cluster, arm.jobs) for arm in arms)
+    smallest = min(smallest_transfer_bytes(arm.jobs) for arm in arms)
+    if rate_divisor is not None:
+        divisor, reason = rate_divisor, "given in the scenario"
+    elif load == 0:
+        divisor, reason = 1000.0, "no transfer crosses a link"
+    else:
+        for_budget = load / (budget * BUDGET_SHARE)
+        for_packets = smallest / FRAME_BYTES / GOOD_PACKETS
+        divisor = _two_digits_up(max(for_budget, for_packets, 1.0))
+        reason = (
+            f"{GOOD_PACKETS} packets in the smallest transfer"
+            if for_packets >= for_budget
+            else f"{BUDGET_SHARE:.0%} of this box's budget"
+        )
+    packets = smallest / divisor * PAYLOAD_SHARE / TCP_PAYLOAD_BYTES
+    return ScalePlan(divisor, budget, load / divisor, packets, reason)
+
+
+def _two_digits_up(value: float) -> float:
+    """The next number with two significant digits: a divisor that a person can read."""
+    magnitude = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{math.ceil(value / magnitude - 1e-9) * magnitude:.12g}")

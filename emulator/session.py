@@ -1,0 +1,91 @@
+"""A run's presence on this machine: its record, its cgroup, its fork server; all gone at the end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from emulator.cgroups import create_group, holding_hierarchy, own_hierarchies
+from emulator.clean import clean_run
+from emulator.fork_server import ForkServer
+from emulator.interrupt import interrupts_ignored
+from emulator.messages import Message, MessageSocket
+from netshaper.apply import build, existing_namespaces, remove_namespaces, require_tools
+from netshaper.plan import NetworkPlan
+from netshaper.readback import check_network
+from netshaper.run_state import RunState
+from traces.errors import MissingCapabilityError
+
+
+def require_privileges() -> None:
+    """Raise MissingCapabilityError where this process may not make namespaces."""
+    if os.geteuid() != 0:
+        raise MissingCapabilityError(
+            "making network namespaces needs root", remedy="run the command with sudo"
+        )
+
+
+class Session:
+    """Context of one emulated run. Leaving it removes everything, whatever happened inside."""
+
+    def __init__(self, run_id: str) -> None:
+        require_tools()
+        require_privileges()
+        self.state = RunState.create(run_id)
+        try:
+            self.cgroup = self._create_cgroup()
+            self._fork_server = ForkServer(self.state)
+        except BaseException:
+            clean_run(self.state)
+            raise
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with interrupts_ignored():
+            self._fork_server.close()
+            clean_run(self.state)
+
+    def _create_cgroup(self) -> Path | None:
+        hierarchy = holding_hierarchy(own_hierarchies())
+        if hierarchy is None:
+            return None
+        path = hierarchy.own_group / f"roundelay-{self.state.run_id}"
+        self.state.claim_cgroup(path)
+        create_group(path)
+        return path
+
+    def group_of(self, server: str) -> Path | None:
+        """The cgroup of an emulated server, made when first asked for."""
+        if self.cgroup is None:
+            return None
+        path = self.cgroup / server
+        if not path.exists():
+            create_group(path)
+        return path
+
+    def start(self, kind: str, specification: Message, server: str = "controller") -> MessageSocket:
+        """Start a child of ``kind`` in the cgroup of ``server``."""
+        return self._fork_server.start(kind, specification, self.group_of(server))
+
+    def build_network(self, plan: NetworkPlan) -> None:
+        """Build ``plan`` and check that the kernel holds what was asked for."""
+        self.state.claim_namespaces(plan.namespaces.values(), existing_namespaces())
+        build(plan)
+        check_network(plan)
+
+    def remove_network(self, plan: NetworkPlan) -> None:
+        """Remove the namespaces of ``plan`` with all in them."""
+        remove_namespaces(plan.namespaces.values())
+        self.state.release_namespaces(plan.namespaces.values())
+
+    def explain(self) -> str:
+        """What a child last wrote to its standard error."""
+        return self._fork_server.log_tail()

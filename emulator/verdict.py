@@ -1,0 +1,241 @@
+"""Can this emulated run be trusted? Invariants that hold whatever the workload. Pure.
+
+(Handigol et al., CoNEXT'12, gave network emulation the idea.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from netshaper.shaping import FRAME_BYTES
+
+CALIBRATION_LIMIT = 0.02
+IDLE_LIMIT = 0.10
+STEAL_LIMIT = 0.02
+LATENESS_LIMIT = 0.01
+
+
+class Status(StrEnum):
+    """valid: trust it. suspect: the box was disturbed, repeat. invalid: the result is wrong."""
+
+    VALID = "valid"
+    SUSPECT = "suspect"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """One check: its measured value beside its limit, and how bad its failure is."""
+
+    name: str
+    ok: bool
+    value: float
+    limit: float
+    explanation: str
+    on_failure: Status
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The worst of the failed invariants decides."""
+
+    status: Status
+    invariants: tuple[Invariant, ...]
+
+    @property
+    def failed(self) -> tuple[Invariant, ...]:
+        """The invariants that did not hold."""
+        return tuple(invariant for invariant in self.invariants if not invariant.ok)
+
+
+def judge(invariants: Sequence[Invariant]) -> Verdict:
+    """The verdict over ``invariants``."""
+    failures = {invariant.on_failure for invariant in invariants if not invariant.ok}
+    status = (
+        Status.INVALID
+        if Status.INVALID in failures
+        else Status.SUSPECT
+        if Status.SUSPECT in failures
+        else Status.VALID
+    )
+    return Verdict(status, tuple(invariants))
+
+
+@dataclass(frozen=True)
+class PortEvidence:
+    """What one port did in a run: calibration, and its samples in order of time.
+
+    before_s, after_s, sent_bytes: shape (samples,); a count, cumulative, was read between the two.
+    """
+
+    port: str
+    rate_bps: float
+    burst_bytes: float
+    calibrated_bps: float
+    before_s: Sequence[float]
+    after_s: Sequence[float]
+    sent_bytes: Sequence[int]
+    dropped_packets: int
+    unclassified_bytes: int
+
+
+@dataclass(frozen=True)
+class SwitchEvidence:
+    """Bytes that entered a switch and what became of them."""
+
+    switch: str
+    received_bytes: int
+    sent_bytes: int
+    dropped_packets: int
+    backlog_bytes: int
+
+
+@dataclass(frozen=True)
+class BoxEvidence:
+    """Shares of all CPU time during the run; lateness of every timed send."""
+
+    idle_share: float
+    steal_share: float
+    lateness_s: Sequence[float]
+    iteration_s: float
+    iterations_wanted: int
+    iterations_measured: int
+
+
+def invariants_of(
+    ports: Sequence[PortEvidence], switches: Sequence[SwitchEvidence], box: BoxEvidence
+) -> tuple[Invariant, ...]:
+    """All checks over one arm's evidence."""
+    return (
+        _completeness(box),
+        _calibration(ports),
+        _rate_bound(ports),
+        _no_drops(ports),
+        _conservation(switches),
+        _classified(ports),
+        _headroom(box),
+        _steal(box),
+        _lateness(box),
+    )
+
+
+def _completeness(box: BoxEvidence) -> Invariant:
+    return Invariant(
+        "completeness",
+        box.iterations_measured == box.iterations_wanted,
+        box.iterations_measured,
+        box.iterations_wanted,
+        "all iterations were measured",
+        Status.SUSPECT,
+    )
+
+
+def _calibration(ports: Sequence[PortEvidence]) -> Invariant:
+    worst = max((abs(p.calibrated_bps / p.rate_bps - 1) for p in ports), default=0.0)
+    return Invariant(
+        "link calibration",
+        worst <= CALIBRATION_LIMIT,
+        worst,
+        CALIBRATION_LIMIT,
+        "before the run every port drained at its rate (largest relative error)",
+        Status.SUSPECT,
+    )
+
+
+def rate_excess_bytes(port: PortEvidence) -> float:
+    """Most bytes that any window between two samples sent beyond rate x window + bucket.
+
+    A window is taken as long as its two readings allow, so that a late reading is never an excess.
+    One pass covers every pair of samples (Kadane's scan over the cumulative excess).
+    """
+    if len(port.sent_bytes) < 2:
+        return 0.0
+    sent = np.asarray(port.sent_bytes, dtype=float)
+    at_first = sent - np.asarray(port.before_s) * port.rate_bps / 8
+    at_last = sent - np.asarray(port.after_s) * port.rate_bps / 8
+    lowest_before = np.minimum.accumulate(at_first)
+    return float(np.max(at_last[1:] - lowest_before[:-1]) - port.burst_bytes)
+
+
+def _rate_bound(ports: Sequence[PortEvidence]) -> Invariant:
+    # HTB lets a last frame through on the remains of a bucket, and reads its clock before a dequeue.
+    worst = max((rate_excess_bytes(p) for p in ports), default=0.0)
+    return Invariant(
+        "rate bound",
+        worst <= 2 * FRAME_BYTES,
+        max(worst, 0.0),
+        2 * FRAME_BYTES,
+        "in no window did a port send more than rate x time + bucket (largest excess, bytes)",
+        Status.INVALID,
+    )
+
+
+def _no_drops(ports: Sequence[PortEvidence]) -> Invariant:
+    dropped = sum(port.dropped_packets for port in ports)
+    return Invariant(
+        "no drops", dropped == 0, dropped, 0, "no port of the lossless fabric dropped", Status.INVALID
+    )
+
+
+def _conservation(switches: Sequence[SwitchEvidence]) -> Invariant:
+    missing = max(
+        (
+            0 if s.dropped_packets else abs(s.received_bytes - s.sent_bytes - s.backlog_bytes)
+            for s in switches
+        ),
+        default=0,
+    )
+    return Invariant(
+        "byte conservation",
+        missing == 0,
+        missing,
+        0,
+        "every byte that entered a switch left it or is queued in it (largest difference, bytes)",
+        Status.INVALID,
+    )
+
+
+def _classified(ports: Sequence[PortEvidence]) -> Invariant:
+    stray = sum(port.unclassified_bytes for port in ports)
+    return Invariant(
+        "classified", stray == 0, stray, 0, "no bytes but the jobs' crossed a port", Status.INVALID
+    )
+
+
+def _headroom(box: BoxEvidence) -> Invariant:
+    return Invariant(
+        "CPU headroom",
+        box.idle_share >= IDLE_LIMIT,
+        box.idle_share,
+        IDLE_LIMIT,
+        "share of CPU time that stayed idle",
+        Status.SUSPECT,
+    )
+
+
+def _steal(box: BoxEvidence) -> Invariant:
+    return Invariant(
+        "steal",
+        box.steal_share <= STEAL_LIMIT,
+        box.steal_share,
+        STEAL_LIMIT,
+        "share of CPU time that the hypervisor gave to others",
+        Status.SUSPECT,
+    )
+
+
+def _lateness(box: BoxEvidence) -> Invariant:
+    late = float(np.percentile(box.lateness_s, 99)) if len(box.lateness_s) else 0.0
+    share = late / box.iteration_s if box.iteration_s > 0 else 0.0
+    return Invariant(
+        "timer lateness",
+        share <= LATENESS_LIMIT,
+        share,
+        LATENESS_LIMIT,
+        "99th percentile of how late a timed send was, as a share of the iteration",
+        Status.SUSPECT,
+    )

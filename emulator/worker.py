@@ -1,0 +1,185 @@
+"""One worker: follows its job's compute timeline and sends its transfers over persistent TCP."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import struct
+import threading
+import time
+from collections import defaultdict
+
+from emulator.messages import Message, MessageSocket
+from netshaper.namespaces import enter_namespace
+
+_SO_MAX_PACING_RATE = 47
+_UNLIMITED_PACING = 2**32 - 1
+_CHUNK_BYTES = 2**20
+_RANK = struct.Struct("!I")
+_CONNECT_TIMEOUT_S = 30.0
+
+# The specification of a worker, as the coordinator writes it:
+#   namespace, address, port, dscp, window_bytes, congestion_control
+#   peers: [[rank, address, port], ...]     every rank that this worker sends to
+#   sources: [rank, ...]                    every rank that sends to this worker
+#   timeline: {compute_s, transfers: [{ready_s, blocking, rate_limit_bytes_per_s,
+#              send: [[rank, bytes], ...], receive: [[rank, bytes], ...]}]}
+
+
+def run_worker(specification: Message, control: MessageSocket) -> None:
+    """Connect, then run iterations as the controller starts them, until it says stop."""
+    enter_namespace(specification["namespace"])
+    listener = _listen(specification)
+    control.send({"event": "listening"})
+    if control.receive() is None:
+        return
+    worker = _Worker(specification, control)
+    worker.connect(listener)
+    control.send({"event": "ready"})
+    while (message := control.receive()) is not None and message["do"] == "iterate":
+        control.send(worker.iterate(message["start_s"]))
+
+
+def configure_connection(connection: socket.socket, specification: Message) -> None:
+    """Before connect or listen: the window is offered in the handshake."""
+    congestion_control = specification["congestion_control"].encode()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion_control)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, specification["window_bytes"])
+    connection.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, specification["dscp"] << 2)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _listen(specification: Message) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    configure_connection(listener, specification)
+    listener.bind((specification["address"], specification["port"]))
+    listener.listen(64)
+    listener.settimeout(_CONNECT_TIMEOUT_S)
+    return listener
+
+
+class _Worker:
+    def __init__(self, specification: Message, control: MessageSocket) -> None:
+        self._specification = specification
+        self._control = control
+        self._compute_s: float = specification["timeline"]["compute_s"]
+        self._transfers: list[Message] = specification["timeline"]["transfers"]
+        self._outgoing: dict[int, queue.SimpleQueue[Message]] = {}
+        self._received: list[queue.SimpleQueue[float]] = [queue.SimpleQueue() for _ in self._transfers]
+
+    def connect(self, listener: socket.socket) -> None:
+        """One connection to each peer, one from each source; a thread serves each."""
+        for rank, address, port in self._specification["peers"]:
+            connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            configure_connection(connection, self._specification)
+            connection.bind((self._specification["address"], 0))
+            connection.settimeout(_CONNECT_TIMEOUT_S)
+            connection.connect((address, port))
+            connection.settimeout(None)
+            connection.sendall(_RANK.pack(self._specification["rank"]))
+            orders: queue.SimpleQueue[Message] = queue.SimpleQueue()
+            self._outgoing[rank] = orders
+            self._serve(_send_forever, connection, orders)
+        for _ in self._specification["sources"]:
+            connection, _ = listener.accept()
+            connection.settimeout(None)
+            rank = _RANK.unpack(connection.recv(_RANK.size, socket.MSG_WAITALL))[0]
+            expected = [
+                (index, size)
+                for index, transfer in enumerate(self._transfers)
+                for source, size in transfer["receive"]
+                if source == rank
+            ]
+            self._serve(_receive_forever, connection, expected, self._received)
+        listener.close()
+
+    @staticmethod
+    def _serve(loop: object, *arguments: object) -> None:
+        threading.Thread(target=loop, args=arguments, daemon=True).start()  # type: ignore[arg-type]
+
+    def iterate(self, start_s: float) -> Message:
+        """Run one iteration that began at ``start_s`` (monotonic); report when each part ended.
+
+        Compute is an absolute-deadline sleep: a GPU does not use the CPU.
+        """
+        timeline_s = start_s
+        started: list[float] = []
+        received: dict[int, float] = {}
+        lateness: list[float] = []
+        for index, transfer in enumerate(self._transfers):
+            due_s = timeline_s + transfer["ready_s"]
+            time.sleep(max(0.0, due_s - time.monotonic()))
+            now_s = time.monotonic()
+            started.append(now_s)
+            lateness.append(now_s - due_s)
+            for rank, size in transfer["send"]:
+                limit = transfer["rate_limit_bytes_per_s"]
+                self._outgoing[rank].put({"bytes": size, "rate_limit_bytes_per_s": limit})
+            if transfer["blocking"]:
+                received[index] = self._await(index)
+                self._control.send({"event": "received", "transfer": index, "at_s": received[index]})
+                reply = self._control.receive()
+                if reply is None:
+                    raise ConnectionError("the controller is gone")
+                timeline_s += reply["resume_s"] - due_s
+        for index in range(len(self._transfers)):
+            if index not in received:
+                received[index] = self._await(index)
+        return {
+            "event": "end",
+            "timeline_end_s": timeline_s + self._compute_s,
+            "started_s": started,
+            "received_s": [received[index] for index in range(len(self._transfers))],
+            "lateness_s": lateness,
+        }
+
+    def _await(self, transfer: int) -> float:
+        """When the last byte of ``transfer`` arrived; at once where none is due."""
+        due = len(self._transfers[transfer]["receive"])
+        return max((self._received[transfer].get() for _ in range(due)), default=0.0)
+
+
+def _send_forever(connection: socket.socket, orders: queue.SimpleQueue[Message]) -> None:
+    zeros = memoryview(bytes(_CHUNK_BYTES))
+    paced_at: int | None = None
+    while True:
+        order = orders.get()
+        limit: int | None = order["rate_limit_bytes_per_s"]
+        if limit != paced_at:
+            pace = _UNLIMITED_PACING if limit is None else limit
+            connection.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, pace)
+            paced_at = limit
+        left: int = order["bytes"]
+        while left > 0:
+            connection.sendall(zeros[: min(left, _CHUNK_BYTES)])
+            left -= _CHUNK_BYTES
+
+
+def _receive_forever(
+    connection: socket.socket,
+    expected: list[tuple[int, int]],
+    received: list[queue.SimpleQueue[float]],
+) -> None:
+    """Transfers arrive in order, each of a known size; the kernel gathers, Python waits."""
+    buffer = memoryview(bytearray(_CHUNK_BYTES))
+    while expected:
+        for transfer, size in expected:
+            left = size
+            while left > 0:
+                count = connection.recv_into(buffer, min(left, _CHUNK_BYTES), socket.MSG_WAITALL)
+                if count == 0:
+                    return
+                left -= count
+            received[transfer].put(time.monotonic())
+
+
+def flows_by_rank(flows: list[tuple[int, int, int]]) -> dict[str, dict[int, list[list[int]]]]:
+    """{"send"|"receive": {rank: [[other rank, bytes], ...]}} of (source, destination, bytes)."""
+    table: dict[str, dict[int, list[list[int]]]] = {
+        "send": defaultdict(list),
+        "receive": defaultdict(list),
+    }
+    for source, destination, size in flows:
+        table["send"][source].append([destination, size])
+        table["receive"][destination].append([source, size])
+    return table

@@ -1,0 +1,80 @@
+"""One arm through the fluid simulator, into the same rows as a measurement."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.simulation.fluid import RateSegment, simulate
+from traces.cluster import Cluster, Port
+from traces.results import IterationRow, LinkRow
+from traces.scenario import Arm
+from traces.schedule import TimeShift
+
+SAMPLE_INTERVAL_S = 0.02
+
+
+@dataclass
+class ArmPrediction:
+    """What the simulator says of one arm."""
+
+    arm: str
+    iterations: list[IterationRow] = field(default_factory=list)
+    links: list[LinkRow] = field(default_factory=list)
+    adjustments: dict[str, int] = field(default_factory=dict)
+
+
+def predict_arm(arm: Arm, shifts: Mapping[str, TimeShift]) -> ArmPrediction:
+    """Simulate ``arm``: each job on a cluster of its own where the arm is dedicated."""
+    prediction = ArmPrediction(arm.name)
+    groups = [(job,) for job in arm.jobs] if arm.dedicated else [arm.jobs]
+    for index, jobs in enumerate(groups):
+        simulation = simulate(arm.cluster, jobs, arm.warmup_iterations + arm.iterations, shifts)
+        for job, iterations in simulation.iterations.items():
+            previous_end_s: float | None = None
+            for number, iteration in enumerate(iterations):
+                begun_s = iteration.start_s if previous_end_s is None else previous_end_s
+                prediction.iterations.append(
+                    IterationRow(
+                        arm=arm.name,
+                        job=job,
+                        iteration=number,
+                        counted=number >= arm.warmup_iterations,
+                        start_s=iteration.start_s,
+                        communication_start_s=iteration.communication_start_s,
+                        end_s=iteration.end_s,
+                        iteration_s=iteration.end_s - begun_s,
+                    )
+                )
+                previous_end_s = iteration.end_s
+        prediction.adjustments.update(simulation.adjustments)
+        prediction.links += _link_rows(arm.name, f"n{index}", arm.cluster, simulation.segments)
+    return prediction
+
+
+def _link_rows(
+    arm: str, network: str, cluster: Cluster, segments: Sequence[RateSegment]
+) -> list[LinkRow]:
+    """Mean rate of each job at each port it uses, every SAMPLE_INTERVAL_S."""
+    end_s = max((segment.end_s for segment in segments), default=0.0)
+    edges = np.arange(0.0, end_s + SAMPLE_INTERVAL_S, SAMPLE_INTERVAL_S)
+    series: dict[tuple[Port, str], list[RateSegment]] = defaultdict(list)
+    for segment in segments:
+        series[(segment.port, segment.job)].append(segment)
+    rows = []
+    for (port, job), parts in sorted(series.items()):
+        times = np.array([t for part in parts for t in (part.start_s, part.end_s)])
+        bits = np.array([(part.end_s - part.start_s) * part.rate_bps for part in parts])
+        sent = np.repeat(np.cumsum(bits), 2)
+        sent[::2] -= bits
+        rates = np.diff(np.interp(edges, times, sent)) / SAMPLE_INTERVAL_S
+        capacity_bps = cluster.rate_bps(port)
+        rows += [
+            LinkRow(arm, network, str(port), job, float(t_s), float(rate), capacity_bps, 0.0, 0)
+            for (_, t_s), rate in zip(itertools.pairwise(edges), rates, strict=True)
+        ]
+    return rows

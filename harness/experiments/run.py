@@ -1,0 +1,63 @@
+"""A scenario, arm by arm: decide, predict, emulate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from emulator.emulate import ArmMeasurement, Progress, emulate_arm, plan_arm
+from emulator.scale import ScalePlan, plan_scale
+from emulator.session import Session
+from harness.experiments.decide import Decision, decide
+from harness.experiments.predict import ArmPrediction, predict_arm
+from traces.scenario import Arm, Scenario
+
+
+@dataclass
+class ArmResult:
+    """One arm with whatever was done of it."""
+
+    arm: Arm
+    decision: Decision
+    prediction: ArmPrediction | None = None
+    measurement: ArmMeasurement | None = None
+
+
+def scale_of(scenario: Scenario) -> ScalePlan:
+    """The one ScalePlan of a scenario on this box."""
+    divisor = scenario.scale.rate_divisor
+    cores = len(os.sched_getaffinity(0))
+    return plan_scale(scenario.arms, cores, None if divisor == "auto" else divisor)
+
+
+def decide_all(scenario: Scenario) -> list[ArmResult]:
+    """Decide for every arm before anything runs, so that bad input shows at once."""
+    return [ArmResult(arm, decide(arm)) for arm in scenario.arms]
+
+
+def predict_all(results: Sequence[ArmResult], progress: Progress) -> None:
+    """Simulate every arm."""
+    for number, result in enumerate(results):
+        progress("simulating", number, len(results))
+        result.prediction = predict_arm(result.arm, result.decision.shifts)
+    progress("simulating", len(results), len(results))
+
+
+def emulate_all(
+    session: Session,
+    results: Sequence[ArmResult],
+    scale: ScalePlan,
+    progress: Progress,
+    stop_wanted: Callable[[], bool],
+) -> None:
+    """Emulate every arm, one after the other: they would disturb each other. Stops when asked."""
+    first_network = 0
+    for result in results:
+        if stop_wanted():
+            return
+        networks = plan_arm(result.arm, scale, session.state.run_id, first_network)
+        first_network += len(networks)
+        result.measurement = emulate_arm(
+            session, result.arm, networks, scale, result.decision.shifts, progress, stop_wanted
+        )

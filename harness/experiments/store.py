@@ -1,0 +1,106 @@
+"""Writes run directories: one for what was simulated, one for what was emulated, same tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.experiments.run import ArmResult
+from harness.experiments.summary import job_rows, verdict_document
+from traces.provenance import provenance
+from traces.results import IterationRow, JobRow, LinkRow
+from traces.run_directory import write_json, write_table
+from traces.scenario import Scenario
+from traces.timeline import chrome_trace
+
+
+def write_simulated(directory: Path, scenario: Scenario, results: Sequence[ArmResult]) -> None:
+    """The run directory of the predictions."""
+    done = [(result, result.prediction) for result in results if result.prediction]
+    _write(
+        directory,
+        scenario,
+        None,
+        [row for _, prediction in done for row in prediction.iterations],
+        [row for _, prediction in done for row in prediction.links],
+        [
+            row
+            for result, prediction in done
+            for row in job_rows(result, prediction.iterations, prediction.adjustments)
+        ],
+    )
+
+
+def write_emulated(
+    directory: Path, scenario: Scenario, run_id: str, results: Sequence[ArmResult]
+) -> None:
+    """The run directory of the measurements, with each arm's verdict."""
+    done = [(result, result.measurement) for result in results if result.measurement]
+    _write(
+        directory,
+        scenario,
+        run_id,
+        [row for _, measurement in done for row in measurement.iterations],
+        [row for _, measurement in done for row in measurement.links],
+        [
+            row
+            for result, measurement in done
+            for row in job_rows(result, measurement.iterations, measurement.adjustments)
+        ],
+    )
+    verdicts = {result.arm.name: verdict_document(measured.verdict) for result, measured in done}
+    write_json(directory / "verdict.json", verdicts)
+
+
+def _write(
+    directory: Path,
+    scenario: Scenario,
+    run_id: str | None,
+    iterations: list[IterationRow],
+    links: list[LinkRow],
+    jobs: list[JobRow],
+) -> None:
+    directory.mkdir(exist_ok=True)
+    write_scenario(directory, scenario, run_id)
+    write_table(directory, "iterations", iterations)
+    write_table(directory, "links", links)
+    write_table(directory, "jobs", jobs)
+    write_json(directory / "timeline.json", chrome_trace(iterations))
+
+
+def write_scenario(directory: Path, scenario: Scenario, run_id: str | None) -> None:
+    """The scenario as it was read, and where the result comes from."""
+    (directory / "scenario.yaml").write_text(scenario.text, encoding="utf-8")
+    document = provenance(scenario.text, scenario.seed, run_id)
+    document["profiles"] = {
+        job.id: {"model": job.profile.model, "source": job.profile.source}
+        for job in scenario.arms[0].jobs
+    }
+    write_json(directory / "provenance.json", document)
+
+
+def circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
+    """Demands and shifts of every group of contended links, for the report's circles."""
+    found = []
+    for result in results:
+        for group in result.decision.links:
+            circle = group.rotation.circle
+            shifts = result.decision.shifts
+            found.append(
+                {
+                    "arm": result.arm.name,
+                    "jobs": list(group.jobs),
+                    "ports": [str(port) for port in group.ports],
+                    "capacity_bps": group.capacity_bps,
+                    "perimeter_s": circle.perimeter_s,
+                    "repeats": list(circle.repeats),
+                    "demand_bps": circle.demand_bps.tolist(),
+                    "applied_shifts_s": [
+                        shifts[job].shift_s if job in shifts else 0.0 for job in group.jobs
+                    ],
+                    "best_shifts_s": list(group.rotation.shifts_s),
+                    "best_score": group.rotation.score,
+                }
+            )
+    return found

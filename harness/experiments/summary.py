@@ -1,0 +1,143 @@
+"""summary.json: the one document of a run, which ``--json`` prints. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from emulator.scale import ScalePlan
+from emulator.verdict import Status, Verdict
+from harness.experiments.run import ArmResult
+from harness.fidelity.compare import STATISTICS, IterationTimes
+from traces.results import IterationRow, JobRow
+from traces.scenario import Scenario
+
+
+def summarise(
+    scenario: Scenario, scale: ScalePlan | None, results: Sequence[ArmResult]
+) -> dict[str, Any]:
+    """The summary of what was done of ``scenario`` so far. scale: None where nothing was emulated."""
+    return {
+        "scenario": scenario.name,
+        "description": scenario.description,
+        "seed": scenario.seed,
+        "interrupted": any(
+            result.measurement is not None and result.measurement.interrupted for result in results
+        ),
+        "jobs": [
+            {
+                "job": job.id,
+                "model": job.profile.model,
+                "provenance": job.profile.provenance,
+                "source": job.profile.source,
+            }
+            for job in scenario.arms[0].jobs
+        ],
+        "arms": [_arm(scale, result) for result in results],
+    }
+
+
+def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
+    measurement, prediction = result.measurement, result.prediction
+    measured = _times(measurement.iterations) if measurement else None
+    predicted = _times(prediction.iterations) if prediction else None
+    document: dict[str, Any] = {
+        "name": result.arm.name,
+        "sharing": str(result.arm.cluster.sharing),
+        "dedicated": result.arm.dedicated,
+        "interleaver": result.arm.interleaver,
+        "measured": measured and {"iteration_s": asdict(measured)},
+        "predicted": predicted and {"iteration_s": asdict(predicted)},
+        "difference": _difference(measured, predicted),
+        "time_shifts_s": {
+            job.id: result.decision.shifts[job.id].shift_s if job.id in result.decision.shifts else 0.0
+            for job in result.arm.jobs
+        },
+        "score": result.decision.score,
+        "verdict": verdict_document(measurement.verdict) if measurement else None,
+        "scale": _scale(scale) if measurement and scale else None,
+    }
+    if measurement:
+        document["adjustments"] = measurement.adjustments
+        document["interrupted"] = measurement.interrupted
+    return document
+
+
+def counted_times(rows: Sequence[IterationRow]) -> list[float]:
+    """Iteration times after the warm-up, in seconds."""
+    return [row.iteration_s for row in rows if row.counted]
+
+
+def _times(rows: Sequence[IterationRow]) -> IterationTimes | None:
+    return IterationTimes.of(counted_times(rows))
+
+
+def _difference(
+    measured: IterationTimes | None, predicted: IterationTimes | None
+) -> dict[str, float] | None:
+    """Prediction over measurement - 1, by statistic."""
+    if measured is None or predicted is None:
+        return None
+    return {
+        name: getattr(predicted, name) / getattr(measured, name) - 1 for name in STATISTICS
+    }
+
+
+def verdict_document(verdict: Verdict | None) -> dict[str, Any]:
+    """A verdict as plain data; one that was never reached is invalid."""
+    if verdict is None:
+        return {"status": str(Status.INVALID), "invariants": []}
+    return {
+        "status": str(verdict.status),
+        "invariants": [
+            {
+                "name": invariant.name,
+                "ok": invariant.ok,
+                "value": invariant.value,
+                "limit": invariant.limit,
+                "explanation": invariant.explanation,
+                "on_failure": str(invariant.on_failure),
+            }
+            for invariant in verdict.invariants
+        ],
+    }
+
+
+def _scale(scale: ScalePlan) -> dict[str, Any]:
+    packets = scale.smallest_transfer_packets
+    return {
+        "rate_divisor": scale.rate_divisor,
+        "reason": scale.reason,
+        "load_hop_bps": scale.load_hop_bps,
+        "budget_hop_bps": scale.budget_hop_bps,
+        "smallest_transfer_packets": packets if math.isfinite(packets) else None,
+        "warnings": list(scale.warnings),
+    }
+
+
+def job_rows(
+    result: ArmResult, iterations: Sequence[IterationRow], adjustments: dict[str, int]
+) -> list[JobRow]:
+    """The jobs table of one arm; a job without counted iterations has not-a-number times."""
+    rows = []
+    for job in result.arm.jobs:
+        own = counted_times([row for row in iterations if row.job == job.id])
+        times = IterationTimes.of(own) or IterationTimes(math.nan, math.nan, math.nan)
+        shift = result.decision.shifts.get(job.id)
+        rows.append(
+            JobRow(
+                arm=result.arm.name,
+                job=job.id,
+                model=job.profile.model,
+                workers=len(job.servers),
+                iterations=len(own),
+                mean_iteration_s=times.mean,
+                p50_iteration_s=times.p50,
+                p99_iteration_s=times.p99,
+                time_shift_s=shift.shift_s if shift else 0.0,
+                adjustments=adjustments.get(job.id, 0),
+            )
+        )
+    return rows

@@ -1,0 +1,185 @@
+"""CASSINI's geometry for the jobs on one link: circles, score and rotations. Pure.
+
+(NSDI'24, section 3 and Table 1.) A job's demand curve is wrapped around a circle whose perimeter is its
+iteration time; the jobs of a link are compared on one unified circle whose perimeter is the least common
+multiple of theirs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traces.demand import DemandCurve
+
+NUM_ANGLES = 72
+"""Five degrees each, the precision that the paper recommends (section 5.7)."""
+
+PERIOD_QUANTUM_S = 1e-3
+MAX_PERIMETER_S = 60.0
+MAX_JOBS = 4
+"""Exhaustive search compares NUM_ANGLES ** (jobs - 1) rotations."""
+
+
+@dataclass(frozen=True)
+class UnifiedCircle:
+    """Demands of all jobs of a link on one circle.
+
+    demand_bps: shape (jobs, angles). repeats: iterations of each job in one turn.
+    period_rounding: how much longer the longest-stretched period became, as a share.
+    """
+
+    perimeter_s: float
+    periods_s: tuple[float, ...]
+    repeats: tuple[int, ...]
+    demand_bps: NDArray[np.float64]
+    period_rounding: float
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """The best rotation of a link's jobs. shifts_s: a delay for each, below its period."""
+
+    score: float
+    shifts_s: tuple[float, ...]
+    circle: UnifiedCircle
+
+
+def unified_circle(curves: Sequence[DemandCurve], num_angles: int = NUM_ANGLES) -> UnifiedCircle:
+    """Put ``curves`` on one circle; periods that differ are rounded up to a common quantum.
+
+    ``num_angles`` is a lower bound: several iterations on one circle each need as many, or one angle
+    would be longer than a phase. Raises ValueError where the perimeter would exceed the cap.
+    """
+    if not curves or any(curve.period_s <= 0 for curve in curves):
+        raise ValueError("a circle needs jobs with a period above zero")
+    periods = [curve.period_s for curve in curves]
+    if max(periods) - min(periods) <= 1e-9 * max(periods):
+        repeats = [1] * len(curves)
+        perimeter_s = max(periods)
+    else:
+        quanta = [math.ceil(period / PERIOD_QUANTUM_S - 1e-9) for period in periods]
+        turn = math.lcm(*quanta)
+        perimeter_s = turn * PERIOD_QUANTUM_S
+        if perimeter_s > MAX_PERIMETER_S:
+            raise ValueError(
+                f"the iteration times {', '.join(f'{p:.3f} s' for p in periods)} meet again only "
+                f"after {perimeter_s:.0f} s; the unified circle is limited to {MAX_PERIMETER_S:.0f} s"
+            )
+        repeats = [turn // quantum for quantum in quanta]
+    rounded = [perimeter_s / count for count in repeats]
+    angles = num_angles * max(repeats)
+    demand = np.stack(
+        [
+            _sample_repeated(curve, period, count, angles)
+            for curve, period, count in zip(curves, rounded, repeats, strict=True)
+        ]
+    )
+    rounding = max(new / old - 1 for new, old in zip(rounded, periods, strict=True))
+    return UnifiedCircle(perimeter_s, tuple(rounded), tuple(repeats), demand, rounding)
+
+
+def _sample_repeated(
+    curve: DemandCurve, period_s: float, repeats: int, num_angles: int
+) -> NDArray[np.float64]:
+    """Mean rate in each angle of ``repeats`` turns of ``curve``, shape (num_angles,)."""
+    edges = np.linspace(0.0, period_s * repeats, num_angles + 1)
+    sent_bits = np.zeros(num_angles + 1)
+    for turn in range(repeats):
+        for phase in curve.phases:
+            start_s, end_s = phase.start_s + turn * period_s, phase.end_s + turn * period_s
+            sent_bits += phase.rate_bps * (np.clip(edges, start_s, end_s) - start_s)
+    return np.asarray(np.diff(sent_bits) / (period_s * repeats / num_angles))
+
+
+def compatibility_score(total_bps: NDArray[np.float64], capacity_bps: float) -> NDArray[np.float64]:
+    """1 - mean(excess over capacity) / capacity, over the last axis (equation 2, normalised).
+
+    1: fully compatible. It can be negative with three jobs or more.
+    """
+    excess = np.maximum(total_bps - capacity_bps, 0.0)
+    return np.asarray(1.0 - excess.mean(axis=-1) / capacity_bps)
+
+
+def score_at(circle: UnifiedCircle, shifts_s: Sequence[float], capacity_bps: float) -> float:
+    """Score with the jobs delayed by ``shifts_s``, each to the nearest angle."""
+    angle_s = circle.perimeter_s / circle.demand_bps.shape[1]
+    turned = [
+        np.roll(demand, round(shift_s / angle_s))
+        for demand, shift_s in zip(circle.demand_bps, shifts_s, strict=True)
+    ]
+    return float(compatibility_score(np.sum(turned, axis=0), capacity_bps))
+
+
+def best_rotation(curves: Sequence[DemandCurve], capacity_bps: float) -> Rotation:
+    """Search all rotations; among equally good ones take the one that spreads the jobs most.
+
+    The first job stays; job j turns over its own period only (equation 4: 0 <= delta <= 2 pi / r_j).
+    Spread: the pairwise overlap of demands, softened over a tenth of the circle, is least; so jobs that
+    fit with room to spare stand apart by as much as they can, and jitter finds slack on both sides.
+    """
+    if len(curves) > MAX_JOBS:
+        raise ValueError(
+            f"{len(curves)} jobs share a link; the exhaustive search handles at most {MAX_JOBS}"
+        )
+    circle = unified_circle(curves)
+    demand = circle.demand_bps
+    num_angles = demand.shape[1]
+    if len(curves) == 1:
+        return Rotation(score_at(circle, (0.0,), capacity_bps), (0.0,), circle)
+    turns_of = [range(-(-num_angles // count)) for count in circle.repeats]
+    last = _all_turns(demand[-1], len(turns_of[-1]))
+    overlap = _soft_overlap(demand)
+    best, best_turns = (-math.inf, -math.inf), (0,) * len(curves)
+    for turns in itertools.product(range(1), *turns_of[1:-1]):
+        base = np.sum([np.roll(demand[job], turn) for job, turn in enumerate(turns)], axis=0)
+        # Rounded, so that rotations that differ only in floating-point noise count as equally good.
+        scores = np.round(compatibility_score(base + last, capacity_bps), 12)
+        for turn in np.flatnonzero(scores >= best[0]):
+            turned = (*turns, int(turn))
+            key = (float(scores[turn]), -round(_total_overlap(overlap, turned), 12))
+            if key > best:
+                best, best_turns = key, turned
+    angle_s = circle.perimeter_s / num_angles
+    shifts = tuple(
+        (turn * angle_s) % period
+        for turn, period in zip(best_turns, circle.periods_s, strict=True)
+    )
+    return Rotation(best[0], shifts, circle)
+
+
+def _all_turns(demand: NDArray[np.float64], turns: int) -> NDArray[np.float64]:
+    """``demand`` delayed by 0, 1, ... angles, shape (turns, angles)."""
+    return np.stack([np.roll(demand, turn) for turn in range(turns)])
+
+
+def _soft_overlap(demand_bps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Softened overlap of each pair by their difference in turns, shape (jobs, jobs, angles).
+
+    The kernel falls off exponentially and never reaches zero, so that any two phases repel.
+    """
+    num_angles = demand_bps.shape[1]
+    distance = np.minimum(np.arange(num_angles), num_angles - np.arange(num_angles))
+    kernel = np.exp(-distance / (num_angles / 10))
+    peak = max(float(demand_bps.max()), 1.0)
+    spectrum = np.fft.rfft(demand_bps / peak, axis=1)
+    # overlap[a, b, d] = sum over angles of softened a, delayed by d, times b
+    product = spectrum[:, None, :] * np.conj(spectrum[None, :, :]) * np.fft.rfft(kernel)
+    overlap = np.fft.irfft(np.conj(product), n=num_angles, axis=2)
+    return np.asarray(overlap / num_angles**2)
+
+
+def _total_overlap(overlap: NDArray[np.float64], turns: Sequence[int]) -> float:
+    num_angles = overlap.shape[2]
+    return float(
+        sum(
+            overlap[a, b, (turns[a] - turns[b]) % num_angles]
+            for a in range(len(turns))
+            for b in range(a)
+        )
+    )

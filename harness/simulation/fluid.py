@@ -1,0 +1,79 @@
+"""The fluid simulator: from event to event, with constant rates in between."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from emulator.timeshift import TimeShiftAgent
+from harness.simulation.job import SimulatedIteration, SimulatedJob
+from harness.simulation.rates import Flow, allocate
+from traces.cluster import Cluster, Port
+from traces.scenario import Job
+from traces.schedule import TimeShift
+
+
+@dataclass(frozen=True)
+class RateSegment:
+    """A job's rate at a port over a stretch of time."""
+
+    port: Port
+    job: str
+    start_s: float
+    end_s: float
+    rate_bps: float
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What jobs on one network did. Times in seconds since the common start."""
+
+    iterations: Mapping[str, list[SimulatedIteration]]
+    segments: list[RateSegment]
+    adjustments: Mapping[str, int]
+
+
+def simulate(
+    cluster: Cluster,
+    jobs: Sequence[Job],
+    iterations: int,
+    shifts: Mapping[str, TimeShift] | None = None,
+) -> Simulation:
+    """Run ``iterations`` of each of ``jobs`` on ``cluster``."""
+    capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
+    shifts = shifts or {}
+    simulated = [
+        SimulatedJob(job, cluster, iterations, agent=_agent(shifts.get(job.id))) for job in jobs
+    ]
+    segments: list[RateSegment] = []
+    now_s = 0.0
+    while not all(job.finished for job in simulated):
+        active = [(job, flow) for job in simulated for flow in job.active()]
+        rates = allocate(
+            [Flow(job.job.id, flow.path, flow.limit_bps) for job, flow in active],
+            capacity,
+            cluster.sharing,
+        )
+        next_s = min(job.next_event_s() for job in simulated)
+        for (_, flow), rate_bps in zip(active, rates, strict=True):
+            next_s = min(next_s, now_s + flow.left_bits / rate_bps)
+        if not math.isfinite(next_s):
+            raise RuntimeError("the simulated jobs wait for each other")
+        for (job, flow), rate_bps in zip(active, rates, strict=True):
+            flow.left_bits -= rate_bps * (next_s - now_s)
+            segments += [
+                RateSegment(port, job.job.id, now_s, next_s, rate_bps) for port in flow.path
+            ]
+        now_s = max(now_s, next_s)
+        for job in simulated:
+            job.advance(now_s)
+    return Simulation(
+        iterations={job.job.id: job.done for job in simulated},
+        segments=[segment for segment in segments if segment.end_s > segment.start_s],
+        adjustments={job.job.id: job.agent.adjustments if job.agent else 0 for job in simulated},
+    )
+
+
+def _agent(shift: TimeShift | None) -> TimeShiftAgent | None:
+    return None if shift is None else TimeShiftAgent(0.0, shift.shift_s, shift.grid_period_s)

@@ -1,0 +1,78 @@
+"""Run a plan's commands: batches of ip and tc, in order, stopping at the first that fails."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+
+from netshaper.plan import Command, NetworkPlan
+from traces.errors import EmulationError, MissingCapabilityError
+
+TIMEOUT_S = 60.0
+
+
+def require_tools() -> None:
+    """Raise MissingCapabilityError where iproute2 or procps is not installed."""
+    for tool, package in (("ip", "iproute2"), ("tc", "iproute2"), ("sysctl", "procps")):
+        if shutil.which(tool) is None:
+            raise MissingCapabilityError(
+                f"the command {tool!r} is not found",
+                remedy=f"install the package {package} (apt-get install {package})",
+            )
+
+
+def run_commands(commands: Iterable[Command]) -> None:
+    """Run ``commands`` in order; neighbours of one tool and namespace share a process."""
+    for (tool, namespace), group in itertools.groupby(
+        commands, key=lambda command: (command.tool, command.namespace)
+    ):
+        batch = list(group)
+        if tool == "sysctl":
+            for command in batch:
+                _run(command.argv, "", [command])
+            continue
+        prefix = (tool,) if namespace is None else (tool, "-n", namespace)
+        text = "".join(" ".join(command.words) + "\n" for command in batch)
+        _run((*prefix, "-batch", "-"), text, batch)
+
+
+def _run(argv: tuple[str, ...], text: str, batch: list[Command]) -> None:
+    try:
+        done = subprocess.run(
+            argv, input=text, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except FileNotFoundError:
+        require_tools()
+        raise
+    except subprocess.TimeoutExpired:
+        raise EmulationError(f"{batch[0]} and {len(batch) - 1} more hung for {TIMEOUT_S} s") from None
+    if done.returncode != 0 or done.stderr.strip():
+        line = re.search(r"Command failed -:(\d+)", done.stderr)
+        failed = batch[int(line[1]) - 1] if line else batch[0]
+        reason = done.stderr.strip().splitlines()[0] if done.stderr.strip() else "no reason given"
+        raise EmulationError(f"{failed}: {reason} (exit {done.returncode})")
+
+
+def build(plan: NetworkPlan) -> None:
+    """Build the network. On failure what was made stays: the run's record names all of it."""
+    require_tools()
+    run_commands(plan.commands)
+
+
+def remove_namespaces(namespaces: Iterable[str]) -> list[str]:
+    """Remove those of ``namespaces`` that exist, with all links in them; return their names."""
+    existing = existing_namespaces()
+    doomed = [name for name in namespaces if name in existing]
+    run_commands(Command("ip", ("netns", "delete", name)) for name in doomed)
+    return doomed
+
+
+def existing_namespaces() -> set[str]:
+    """Names of all network namespaces of this machine."""
+    done = subprocess.run(
+        ("ip", "netns", "list"), capture_output=True, text=True, timeout=TIMEOUT_S, check=True
+    )
+    return {line.split()[0] for line in done.stdout.splitlines() if line.strip()}

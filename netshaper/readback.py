@@ -1,0 +1,81 @@
+"""Reads back what the kernel holds and compares it with the plan. A difference is an error."""
+
+from __future__ import annotations
+
+from netshaper.netlink import ClassCounters, NetlinkSocket
+from netshaper.plan import (
+    ACKNOWLEDGEMENT_CLASS,
+    ROOT_CLASS,
+    UNCLASSIFIED_CLASS,
+    NetworkPlan,
+    PlannedPort,
+)
+from netshaper.shaping import PortShape
+from traces.errors import EmulationError
+
+PSCHED_TICK_S = 64e-9
+# tc keeps a bucket as the time it takes to send, in whole microseconds rounded down.
+_BUCKET_ROUNDING_S = 1e-6 + PSCHED_TICK_S
+
+
+def compare_class(
+    found: ClassCounters, shape: PortShape, rate_bytes_per_s: int
+) -> list[tuple[str, object, object]]:
+    """(setting, planned, found) of each setting of a shaped class that differs. Pure."""
+    differences: list[tuple[str, object, object]] = []
+    if found.rate_bytes_per_s != rate_bytes_per_s:
+        differences.append(("rate (bytes/s)", rate_bytes_per_s, found.rate_bytes_per_s))
+    ceil = shape.rate_bps // 8
+    if found.ceil_bytes_per_s != ceil:
+        differences.append(("ceil (bytes/s)", ceil, found.ceil_bytes_per_s))
+    if found.quantum_bytes != shape.quantum_bytes:
+        differences.append(("quantum (bytes)", shape.quantum_bytes, found.quantum_bytes))
+    planned_s = shape.burst_bytes / rate_bytes_per_s
+    found_s = found.burst_ticks * PSCHED_TICK_S
+    if abs(planned_s - found_s) > _BUCKET_ROUNDING_S:
+        found_bytes = found_s * rate_bytes_per_s
+        differences.append(("burst (bytes)", shape.burst_bytes, round(found_bytes)))
+    return differences
+
+
+def check_network(plan: NetworkPlan) -> None:
+    """Compare every port of the kernel with ``plan``; EmulationError with both values."""
+    differences = []
+    for namespace in sorted(set(plan.namespaces.values())):
+        reader = NetlinkSocket(namespace)
+        try:
+            links = reader.links()
+            for port in plan.ports.values():
+                if port.namespace == namespace:
+                    differences += _check_port(plan, port, reader, links[port.device].index)
+        finally:
+            reader.close()
+    if differences:
+        raise EmulationError(
+            "the kernel holds other settings than planned: " + "; ".join(differences[:5])
+        )
+
+
+def _check_port(
+    plan: NetworkPlan, port: PlannedPort, reader: NetlinkSocket, device_index: int
+) -> list[str]:
+    where = f"{port.namespace} {port.device}"
+    classes = reader.classes(device_index)
+    job_classes = sorted(set(plan.job_classes.values()))
+    shared = port.shape.rate_bps // len(job_classes) // 8
+    planned = {ROOT_CLASS: port.shape.rate_bps // 8, **dict.fromkeys(job_classes, shared)}
+    unexpected = set(classes) - set(planned) - {ACKNOWLEDGEMENT_CLASS, UNCLASSIFIED_CLASS}
+    differences = [f"{where} has the class 1:{minor:x}, not planned" for minor in unexpected]
+    limits = {queue.parent_minor: queue.limit for queue in reader.queues(device_index)}
+    for minor, rate in planned.items():
+        if minor not in classes:
+            differences.append(f"{where} lacks the class 1:{minor:x}")
+            continue
+        for setting, wanted, found in compare_class(classes[minor], port.shape, rate):
+            differences.append(f"{where} 1:{minor:x} {setting}: planned {wanted}, found {found}")
+        if minor != ROOT_CLASS and limits.get(minor) != port.shape.buffer_bytes:
+            found_limit = limits.get(minor)
+            differences.append(
+                f"{where} 1:{minor:x} limit: planned {port.shape.buffer_bytes}, found {found_limit}"
+            )
+    return differences

@@ -1,0 +1,136 @@
+"""What one training iteration puts on the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Pattern(StrEnum):
+    """Who sends to whom in a transfer."""
+
+    RING = "ring"
+    ALL_TO_ALL = "all_to_all"
+    PAIRS = "pairs"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One burst of an iteration's traffic.
+
+    ready_s: when, on the compute timeline, its data are ready to be sent.
+    bytes: what each sending worker puts on the wire for it.
+    blocking: the compute timeline waits for its end.
+    rate_limit_bps: the sender's own limit, where it has one.
+    pairs: (source rank, destination rank), for the pattern ``pairs`` only.
+    """
+
+    ready_s: float
+    bytes: float
+    pattern: Pattern = Pattern.RING
+    blocking: bool = False
+    rate_limit_bps: float | None = None
+    pairs: tuple[tuple[int, int], ...] = ()
+    name: str = ""
+
+    def flows(self, num_workers: int) -> tuple[tuple[int, int, float], ...]:
+        """(source rank, destination rank, bytes) of each flow among ``num_workers`` workers."""
+        ranks = range(num_workers)
+        if num_workers < 2:
+            return ()
+        if self.pattern is Pattern.RING:
+            return tuple((rank, (rank + 1) % num_workers, self.bytes) for rank in ranks)
+        if self.pattern is Pattern.ALL_TO_ALL:
+            share = self.bytes / (num_workers - 1)
+            return tuple((a, b, share) for a in ranks for b in ranks if a != b)
+        return tuple((a, b, self.bytes) for a, b in self.pairs)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A compute timeline of ``compute_s`` with transfers on it, in order of ``ready_s``.
+
+    An iteration ends when the timeline and all transfers have ended.
+    """
+
+    compute_s: float
+    transfers: tuple[Transfer, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.compute_s < float("inf"):
+            raise ValueError(f"compute_s is {self.compute_s}, and must be zero or more")
+        for index, transfer in enumerate(self.transfers):
+            if not 0 <= transfer.ready_s <= self.compute_s:
+                raise ValueError(
+                    f"transfer {index} is ready at {transfer.ready_s} s, "
+                    f"outside the compute timeline of {self.compute_s} s"
+                )
+            if not 0 < transfer.bytes < float("inf"):
+                raise ValueError(f"transfer {index} has {transfer.bytes} bytes, and must have more than 0")
+        if list(self.transfers) != sorted(self.transfers, key=lambda transfer: transfer.ready_s):
+            raise ValueError("transfers are not in the order of ready_s")
+
+    @property
+    def bytes_per_worker(self) -> float:
+        """Bytes that one worker sends in one iteration."""
+        return sum(transfer.bytes for transfer in self.transfers)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of the demand curve at one rate (an Up phase of CASSINI)."""
+
+    start_s: float
+    end_s: float
+    rate_bps: float
+
+
+@dataclass(frozen=True)
+class DemandCurve:
+    """Rate over one period: ``phases`` do not overlap; between them the rate is zero."""
+
+    period_s: float
+    phases: tuple[Phase, ...]
+
+    def sample(self, num_samples: int, period_s: float | None = None) -> NDArray[np.float64]:
+        """Mean rate (bps) in each of ``num_samples`` equal slices, shape (num_samples,).
+
+        ``period_s`` stretches the silent end of the period, for a period rounded up to a grid.
+        Bytes are preserved exactly: a slice that a phase covers in part gets that part of its rate.
+        """
+        period = self.period_s if period_s is None else period_s
+        if period < self.period_s * (1 - 1e-9):
+            raise ValueError(f"a period of {period} s is shorter than the curve's {self.period_s} s")
+        edges = np.linspace(0.0, period, num_samples + 1)
+        sent_bits = np.zeros(num_samples + 1)
+        for phase in self.phases:
+            sent_bits += phase.rate_bps * (np.clip(edges, phase.start_s, phase.end_s) - phase.start_s)
+        return np.asarray(np.diff(sent_bits) / (period / num_samples))
+
+
+def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:
+    """The curve of one worker's traffic when it alone uses a link of ``line_rate_bps``.
+
+    Transfers go out in order, each at the line rate or its own limit; a blocking one holds the
+    compute timeline. The period is the dedicated iteration time (CASSINI section 3: a job's circle).
+    """
+    if line_rate_bps <= 0:
+        raise ValueError(f"the line rate is {line_rate_bps} bps, and must be more than 0")
+    phases: list[Phase] = []
+    network_free_s = 0.0
+    held_s = 0.0
+    for transfer in demand.transfers:
+        rate_bps = min(line_rate_bps, transfer.rate_limit_bps or line_rate_bps)
+        start_s = max(transfer.ready_s + held_s, network_free_s)
+        end_s = start_s + transfer.bytes * 8 / rate_bps
+        if transfer.blocking:
+            held_s += max(0.0, end_s - (transfer.ready_s + held_s))
+        network_free_s = end_s
+        if phases and phases[-1].end_s == start_s and phases[-1].rate_bps == rate_bps:
+            phases[-1] = Phase(phases[-1].start_s, end_s, rate_bps)
+        else:
+            phases.append(Phase(start_s, end_s, rate_bps))
+    return DemandCurve(max(demand.compute_s + held_s, network_free_s), tuple(phases))

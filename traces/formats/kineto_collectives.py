@@ -1,0 +1,159 @@
+"""The collectives of a trace: which host record and which kernels are one, and their bytes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from traces.demand import Pattern
+from traces.formats.kineto_events import (
+    UNKNOWN_ID,
+    CollectiveMetadata,
+    HostRecord,
+    NcclKernel,
+)
+
+# c10::toString of the scalar types (torch/headeronly/core/ScalarType.h): bytes of one element.
+ELEMENT_BYTES = {
+    "Bool": 1,
+    "Byte": 1,
+    "Char": 1,
+    "Float8_e4m3fn": 1,
+    "Float8_e4m3fnuz": 1,
+    "Float8_e5m2": 1,
+    "Float8_e5m2fnuz": 1,
+    "Short": 2,
+    "UInt16": 2,
+    "Half": 2,
+    "BFloat16": 2,
+    "Int": 4,
+    "UInt32": 4,
+    "Float": 4,
+    "Long": 8,
+    "UInt64": 8,
+    "Double": 8,
+    "ComplexFloat": 8,
+    "ComplexDouble": 16,
+}
+
+# Marks of the host's own bookkeeping. A barrier moves one element, which is nothing here.
+MOVES_NOTHING = frozenset({"barrier", "init", "end", "wait", "startcoalescing", "endcoalescing"})
+
+WITHOUT_SIZES = "the trace does not say its name, data type and size"
+
+# One operation has many spellings: _allgather_base, allgather_into_tensor_coalesced, all_to_allv.
+_SPELLING = re.compile(
+    r"(allreduce|allgather|reducescatter|alltoall|broadcast|reduce|send|recv)"
+    r"(?:intotensor|tensor|base|oop|v)?(?:coalesced)?"
+)
+
+
+def operation_of(name: str) -> str | None:
+    """'_allgather_base' -> 'allgather'; None for a name that is not known to move data.
+
+    ``MOVES_NOTHING`` names come back as they are, without underscores.
+    """
+    plain = name.lower().removeprefix("nccl:").replace("_", "")
+    if plain in MOVES_NOTHING:
+        return plain
+    match = _SPELLING.fullmatch(plain)
+    return match[1] if match else None
+
+
+def wire_factor(operation: str, group_size: int) -> float:
+    """Bytes that one worker puts on the wire for one byte of the full buffer.
+
+    The buffer is the larger of input and output, so a gather counts the gathered size. Ring
+    algorithms, as nccl-tests counts them for its bus bandwidth (doc/PERFORMANCE.md).
+    """
+    if operation == "allreduce":
+        return 2 * (group_size - 1) / group_size
+    if operation in ("allgather", "reducescatter", "alltoall"):
+        return (group_size - 1) / group_size
+    return 1.0
+
+
+def pattern_of(operation: str) -> Pattern:
+    """Who sends to whom: an all-to-all in all pairs, all others around a ring."""
+    return Pattern.ALL_TO_ALL if operation == "alltoall" else Pattern.RING
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A collective that moves bytes between two workers or more.
+
+    issued_s: when the host issued it. kernels: the indices of its NCCL kernels, none where the
+    trace joins none to it. elements: of the full buffer, the larger of input and output.
+    """
+
+    operation: str
+    dtype: str
+    elements: int
+    group_size: int
+    issued_s: float
+    kernels: tuple[int, ...]
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Size of the full buffer."""
+        return self.elements * ELEMENT_BYTES[self.dtype]
+
+    @property
+    def wire_bytes(self) -> float:
+        """What one worker puts on the wire."""
+        return self.buffer_bytes * wire_factor(self.operation, self.group_size)
+
+
+def find_collectives(
+    records: Sequence[HostRecord],
+    kernels: Sequence[NcclKernel],
+    kernel_issued_s: Sequence[float],
+) -> tuple[tuple[Collective, ...], Counter[str]]:
+    """Join host records to kernels by their external id; ordered by the time of issue.
+
+    kernel_issued_s: when the host launched each kernel, for kernels that no record names.
+    Also returns what was left out: how many, by reason.
+    """
+    unclaimed: defaultdict[int, list[int]] = defaultdict(list)
+    for index, kernel in enumerate(kernels):
+        unclaimed[kernel.external_id].append(index)
+    outcomes: list[Collective | str] = []
+    for record in records:
+        joined = [] if record.external_id == UNKNOWN_ID else unclaimed.pop(record.external_id, [])
+        noted_by_kernels = (kernels[index].metadata for index in joined)
+        metadata = record.metadata or next(filter(None, noted_by_kernels), None)
+        outcomes.append(_collective(metadata, record.issued_s, joined))
+    for index in sorted(index for indices in unclaimed.values() for index in indices):
+        outcomes.append(_collective(kernels[index].metadata, kernel_issued_s[index], [index]))
+    found = [outcome for outcome in outcomes if isinstance(outcome, Collective)]
+    left_out = Counter(outcome for outcome in outcomes if isinstance(outcome, str))
+    return tuple(sorted(found, key=lambda collective: collective.issued_s)), left_out
+
+
+def _collective(
+    metadata: CollectiveMetadata | None, issued_s: float, kernels: Sequence[int]
+) -> Collective | str:
+    """The collective, or in words why it is none that can be counted."""
+    if metadata is None:
+        return WITHOUT_SIZES
+    operation = operation_of(metadata.name)
+    if operation in MOVES_NOTHING:
+        return f"'{metadata.name}' moves no data"
+    if operation is None:
+        return f"'{metadata.name}' is not a collective whose bytes on the wire are known"
+    if metadata.group_size < 2:
+        return f"'{metadata.name}' in a group of one worker moves nothing"
+    if metadata.elements == 0:
+        return f"'{metadata.name}' of no elements moves nothing"
+    if metadata.dtype not in ELEMENT_BYTES:
+        return f"the size of data type '{metadata.dtype}' is not known"
+    return Collective(
+        operation,
+        metadata.dtype,
+        metadata.elements,
+        metadata.group_size,
+        issued_s,
+        tuple(kernels),
+    )
