@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from emulator.messages import Message, MessageSocket
-from emulator.worker import configure_connection
+from emulator.streams import PieceReader, configure_connection
 from netshaper.namespaces import inside_namespace
 from netshaper.netlink import NetlinkSocket
 from netshaper.plan import ROOT_CLASS
@@ -48,7 +48,8 @@ def run_probe(specification: Message, control: MessageSocket) -> None:
         sender.settimeout(None)
         receiver, _ = listener.accept()
         listener.close()
-        threading.Thread(target=_discard, args=(receiver,), daemon=True).start()
+        reader_of = PieceReader(receiver, specification["window_bytes"])
+        threading.Thread(target=_discard, args=(reader_of,), daemon=True).start()
         senders.append(sender)
     for sender in senders:
         threading.Thread(target=_fill, args=(sender,), daemon=True).start()
@@ -67,7 +68,7 @@ def run_probe(specification: Message, control: MessageSocket) -> None:
 
 
 def median_rate_bps(readings: Sequence[tuple[float, int]]) -> float:
-    """Median over the slices between (time, bytes sent): a pause of this process spoils one slice."""
+    """Median over the slices between (time, bytes sent): a pause of the probe spoils one slice."""
     return statistics.median(
         (sent - sent_before) * 8 / (t_s - before_s)
         for (before_s, sent_before), (t_s, sent) in itertools.pairwise(readings)
@@ -83,8 +84,8 @@ def _fill(sender: socket.socket) -> None:
         return  # shut down: the probe is over
 
 
-def _discard(receiver: socket.socket) -> None:
-    while receiver.recv(_CHUNK_BYTES, socket.MSG_WAITALL):
+def _discard(reader: PieceReader) -> None:
+    while reader.read(_CHUNK_BYTES):
         pass
 
 

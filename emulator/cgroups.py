@@ -1,4 +1,5 @@
-"""cgroups, v1, v2 and hybrid: groups that hold a run's processes so that they can be found and ended.
+"""cgroups, v1, v2 and hybrid: groups that hold a run's processes so that they can be found and
+ended.
 
 (Kernel documentation: admin-guide/cgroup-v2.rst and cgroup-v1/cgroups.rst.)
 """
@@ -31,8 +32,8 @@ def parse_hierarchies(mountinfo: str, own_cgroups: str) -> list[Hierarchy]:
     """Hierarchies from the texts of /proc/self/mountinfo and /proc/self/cgroup. Pure."""
     own: dict[frozenset[str], str] = {}
     for line in own_cgroups.splitlines():
-        _, controllers, path = line.split(":", 2)
-        own[frozenset(filter(None, controllers.split(",")))] = path
+        _, names, path = line.split(":", 2)
+        own[frozenset(filter(None, names.split(",")))] = path
     hierarchies = []
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")

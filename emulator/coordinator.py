@@ -51,7 +51,9 @@ class JobRun:
     def begin(self, anchor_s: float) -> None:
         """Start the first iteration, at the job's own start after ``anchor_s`` or on its grid."""
         earliest_s = anchor_s + self.start_after_s
-        self._start_iteration(earliest_s if self.agent is None else self.agent.first_start_s(earliest_s))
+        self._start_iteration(
+            earliest_s if self.agent is None else self.agent.first_start_s(earliest_s)
+        )
 
     def stop_after_this_iteration(self) -> None:
         """Start no further iteration; idempotent."""
@@ -109,7 +111,8 @@ def run_jobs(
     stop_wanted: Callable[[], bool],
     explain: Callable[[], str],
 ) -> None:
-    """Run all ``jobs`` to their ends, or to the end of the iterations under way once a stop is wanted.
+    """Run all ``jobs`` to their ends, or to the end of the iterations under way once a stop is
+    wanted.
 
     explain: what the children last wrote, for the message when one ends early or falls silent.
     Raises EmulationError then.
@@ -141,7 +144,9 @@ def _read(
 ) -> None:
     for message in worker.receive_ready():
         if message is None:
-            raise EmulationError(f"a worker of job {job.job} ended: {explain() or 'it said nothing'}")
+            raise EmulationError(
+                f"a worker of job {job.job} ended: {explain() or 'it said nothing'}"
+            )
         before = len(job.measured)
         try:
             job.handle(message)

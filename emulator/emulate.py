@@ -12,7 +12,14 @@ from emulator.messages import Message, MessageSocket
 from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.timeshift import TimeShiftAgent
-from emulator.verdict import BoxEvidence, PortEvidence, SwitchEvidence, Verdict, invariants_of, judge
+from emulator.verdict import (
+    BoxEvidence,
+    PortEvidence,
+    SwitchEvidence,
+    Verdict,
+    invariants_of,
+    judge,
+)
 from emulator.worker import flows_by_rank
 from netshaper.plan import NetworkPlan, plan_network
 from netshaper.shaping import window_bytes
@@ -56,7 +63,9 @@ Progress = Callable[[str, int, int], None]
 """Called with (what, done, total)."""
 
 
-def plan_arm(arm: Arm, scale: ScalePlan, run_id: str, first_network: int = 0) -> list[PlannedNetwork]:
+def plan_arm(
+    arm: Arm, scale: ScalePlan, run_id: str, first_network: int = 0
+) -> list[PlannedNetwork]:
     """The networks that ``arm`` needs, named n0, n1, ...: the same for ``plan`` and ``emulate``."""
     groups = [(job,) for job in arm.jobs] if arm.dedicated else [arm.jobs]
     networks = []
@@ -186,9 +195,7 @@ def worker_timeline(job: Job, rank: int, scale: ScalePlan) -> Message:
             {
                 "ready_s": transfer.ready_s,
                 "blocking": transfer.blocking,
-                "rate_limit_bytes_per_s": None
-                if limit is None
-                else scale.payload_bytes(limit / 8),
+                "rate_limit_bytes_per_s": None if limit is None else scale.payload_bytes(limit / 8),
                 "send": flows["send"][rank],
                 "receive": flows["receive"][rank],
             }

@@ -14,7 +14,7 @@ from traces.cluster import Cluster
 from traces.results import LinkRow
 
 Samples = Sequence[Sequence[Any]]
-"""[before_s, after_s, namespace, device, {minor: [sent bytes, packets, dropped packets, backlog]}]"""
+"""[before_s, after_s, namespace, device, {minor: [sent bytes, packets, drops, backlog bytes]}]"""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def link_rows(
     """Load of every port per job, unscaled: rates and bytes times ``rate_divisor``."""
     by_port = samples_by_port(samples)
     jobs: dict[int, str | None] = {}
-    for job, minor in plan.job_classes.items():
-        jobs[minor] = None if minor in jobs else job
+    for name, minor in plan.job_classes.items():
+        jobs[minor] = None if minor in jobs else name
     rows = []
     for end in plan.ports.values():
         series = by_port[(end.namespace, end.device)]
@@ -87,9 +87,7 @@ def port_evidence(
     ]
 
 
-def _port_evidence(
-    end: PlannedPort, series: list[Sample], calibrated_bps: float
-) -> PortEvidence:
+def _port_evidence(end: PlannedPort, series: list[Sample], calibrated_bps: float) -> PortEvidence:
     first, last = series[0].counters, series[-1].counters
     # HTB counts a drop at the leaf class and again at the root; leaves are the ones to add.
     dropped = sum(last[m][2] - first[m][2] for m in last if m != ROOT_CLASS)

@@ -1,8 +1,8 @@
 """A small process that forks workers, samplers and probes.
 
-It imports what they need once and nothing of the controller's (pandas alone takes half a second), so
-that a child starts in milliseconds. When the controller dies, its socket closes and it ends; its
-children carry a parent-death signal and end with it.
+It imports what they need once and nothing of the controller's (pandas alone takes half a second),
+so that a child starts in milliseconds. When the controller dies, its socket closes and it ends;
+its children carry a parent-death signal and end with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ctrl-C: the first asks a run to end well, the second ends it at once; cleaning up is never cut short."""
+"""Ctrl-C: the first asks a run to end well, the second ends it at once; cleaning goes on."""
 
 from __future__ import annotations
 

@@ -38,13 +38,13 @@ def run_sampler(specification: Message, control: MessageSocket) -> None:
     samples += [_sample(*port) for port in ports]
     at_end = _received(readers)
     received = {
-        namespace: {device: [at_start[namespace][device], count] for device, count in devices.items()}
+        namespace: {
+            device: [at_start[namespace][device], count] for device, count in devices.items()
+        }
         for namespace, devices in at_end.items()
     }
     busy_s = time.process_time()
-    control.send(
-        {"event": "sampled", "samples": samples, "received": received, "busy_s": busy_s}
-    )
+    control.send({"event": "sampled", "samples": samples, "received": received, "busy_s": busy_s})
 
 
 def _sample(reader: NetlinkSocket, namespace: str, device: str, index: int) -> list[object]:

@@ -1,4 +1,4 @@
-"""A run's presence on this machine: its record, its cgroup, its fork server; all gone at the end."""
+"""A run's presence on this machine: record, cgroup, fork server; all gone at the end."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The time-shift agent of a job: keeps the starts of its iterations on a grid. Pure.
 
-CASSINI (NSDI'24) delays a job by its time-shift and re-adjusts it when it drifts. A grid that is just
-as long as the iteration can only be lost, since jitter makes a job late and never early; so the grid
-is a little longer (``GRID_SLACK``) and a job that is early is held to it.
+CASSINI (NSDI'24) delays a job by its time-shift and re-adjusts it when it drifts. A grid that is
+just as long as the iteration can only be lost, since jitter makes a job late and never early; so
+the grid is a little longer (``GRID_SLACK``) and a job that is early is held to it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 DRIFT_THRESHOLD = 0.05
-"""Share of the period that a job may lag before it is re-aligned (5 %, unverified recollection of the
-paper; the paper gives the frequency of adjustments, not the threshold)."""
+"""Share of the period that a job may lag before it is re-aligned (5 %, unverified recollection of
+the paper; the paper gives the frequency of adjustments, not the threshold)."""
 
 
 @dataclass

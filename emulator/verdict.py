@@ -162,7 +162,8 @@ def rate_excess_bytes(port: PortEvidence) -> float:
 
 
 def _rate_bound(ports: Sequence[PortEvidence]) -> Invariant:
-    # HTB lets a last frame through on the remains of a bucket, and reads its clock before a dequeue.
+    # HTB lets a last frame through on the remains of a bucket, and reads its clock before a
+    # dequeue.
     worst = max((rate_excess_bytes(p) for p in ports), default=0.0)
     return Invariant(
         "rate bound",
@@ -177,7 +178,12 @@ def _rate_bound(ports: Sequence[PortEvidence]) -> Invariant:
 def _no_drops(ports: Sequence[PortEvidence]) -> Invariant:
     dropped = sum(port.dropped_packets for port in ports)
     return Invariant(
-        "no drops", dropped == 0, dropped, 0, "no port of the lossless fabric dropped", Status.INVALID
+        "no drops",
+        dropped == 0,
+        dropped,
+        0,
+        "no port of the lossless fabric dropped",
+        Status.INVALID,
     )
 
 

@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 
 from emulator.messages import Message, MessageSocket
+from emulator.streams import PieceReader, configure_connection
 from netshaper.namespaces import enter_namespace
 
 _SO_MAX_PACING_RATE = 47
@@ -40,15 +41,6 @@ def run_worker(specification: Message, control: MessageSocket) -> None:
         control.send(worker.iterate(message["start_s"]))
 
 
-def configure_connection(connection: socket.socket, specification: Message) -> None:
-    """Before connect or listen: the window is offered in the handshake."""
-    congestion_control = specification["congestion_control"].encode()
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion_control)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, specification["window_bytes"])
-    connection.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, specification["dscp"] << 2)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-
 def _listen(specification: Message) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     configure_connection(listener, specification)
@@ -65,7 +57,9 @@ class _Worker:
         self._compute_s: float = specification["timeline"]["compute_s"]
         self._transfers: list[Message] = specification["timeline"]["transfers"]
         self._outgoing: dict[int, queue.SimpleQueue[Message]] = {}
-        self._received: list[queue.SimpleQueue[float]] = [queue.SimpleQueue() for _ in self._transfers]
+        self._received: list[queue.SimpleQueue[float]] = [
+            queue.SimpleQueue() for _ in self._transfers
+        ]
 
     def connect(self, listener: socket.socket) -> None:
         """One connection to each peer, one from each source; a thread serves each."""
@@ -90,7 +84,8 @@ class _Worker:
                 for source, size in transfer["receive"]
                 if source == rank
             ]
-            self._serve(_receive_forever, connection, expected, self._received)
+            reader = PieceReader(connection, self._specification["window_bytes"])
+            self._serve(_receive_forever, reader, expected, self._received)
         listener.close()
 
     @staticmethod
@@ -117,7 +112,9 @@ class _Worker:
                 self._outgoing[rank].put({"bytes": size, "rate_limit_bytes_per_s": limit})
             if transfer["blocking"]:
                 received[index] = self._await(index)
-                self._control.send({"event": "received", "transfer": index, "at_s": received[index]})
+                self._control.send(
+                    {"event": "received", "transfer": index, "at_s": received[index]}
+                )
                 reply = self._control.receive()
                 if reply is None:
                     raise ConnectionError("the controller is gone")
@@ -156,20 +153,15 @@ def _send_forever(connection: socket.socket, orders: queue.SimpleQueue[Message])
 
 
 def _receive_forever(
-    connection: socket.socket,
+    reader: PieceReader,
     expected: list[tuple[int, int]],
     received: list[queue.SimpleQueue[float]],
 ) -> None:
-    """Transfers arrive in order, each of a known size; the kernel gathers, Python waits."""
-    buffer = memoryview(bytearray(_CHUNK_BYTES))
+    """Transfers arrive in order, each of a known size."""
     while expected:
         for transfer, size in expected:
-            left = size
-            while left > 0:
-                count = connection.recv_into(buffer, min(left, _CHUNK_BYTES), socket.MSG_WAITALL)
-                if count == 0:
-                    return
-                left -= count
+            if not reader.read(size):
+                return
             received[transfer].put(time.monotonic())
 
 

@@ -48,7 +48,9 @@ def _run(argv: tuple[str, ...], text: str, batch: list[Command]) -> None:
         require_tools()
         raise
     except subprocess.TimeoutExpired:
-        raise EmulationError(f"{batch[0]} and {len(batch) - 1} more hung for {TIMEOUT_S} s") from None
+        raise EmulationError(
+            f"{batch[0]} and {len(batch) - 1} more hung for {TIMEOUT_S} s"
+        ) from None
     if done.returncode != 0 or done.stderr.strip():
         line = re.search(r"Command failed -:(\d+)", done.stderr)
         failed = batch[int(line[1]) - 1] if line else batch[0]

@@ -1,7 +1,7 @@
 """Reading links, classes and queues of a namespace over rtnetlink (include/uapi/linux/rtnetlink.h).
 
-``tc -json`` of iproute2 before 6.3 prints classes as text, and a process for each sample would be too
-slow for 20 ms; one dump here takes tens of microseconds.
+``tc -json`` of iproute2 before 6.3 prints classes as text, and a process for each sample would be
+too slow for 20 ms; one dump here takes tens of microseconds.
 """
 
 from __future__ import annotations

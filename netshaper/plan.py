@@ -105,7 +105,9 @@ def plan_network(
     Raises ValueError for names or counts that cannot be realised.
     """
     if len(jobs) > MAX_JOBS:
-        raise ValueError(f"{len(jobs)} jobs on one network; the DSCP tells at most {MAX_JOBS} apart")
+        raise ValueError(
+            f"{len(jobs)} jobs on one network; the DSCP tells at most {MAX_JOBS} apart"
+        )
     namespaces = {node: namespace_name(run_id, network, node) for node in cluster.nodes}
     addresses = {
         server: str(_SERVER_NETWORK[index + 1]) for index, server in enumerate(cluster.servers)
@@ -201,9 +203,7 @@ def _addresses_and_routes(
     return commands
 
 
-def _shape(
-    end: PlannedPort, classes: Mapping[str, int], dscp: Mapping[str, int]
-) -> list[Command]:
+def _shape(end: PlannedPort, classes: Mapping[str, int], dscp: Mapping[str, int]) -> list[Command]:
     """HTB with explicit bucket and quantum, a leaf limited in bytes, and a class per job.
 
     Pure acknowledgements pass beside the shaped classes: a RoCE fabric has next to none, and TCP's

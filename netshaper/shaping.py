@@ -10,11 +10,12 @@ TCP_PAYLOAD_BYTES = MTU_BYTES - 20 - 32  # IPv4 and TCP headers with timestamps
 PAYLOAD_SHARE = TCP_PAYLOAD_BYTES / FRAME_BYTES
 
 BUCKET_S = 0.1e-3
-"""Length of a port's token bucket at its rate, where that is more than two frames.
+"""Length of a port's token bucket at its rate, where that is more than a frame.
 
-A full bucket passes at once at the start of a transfer. That is worth time to the job that comes first
-and none to the one that comes second, so that two jobs in lock-step slide apart by a bucket an
-iteration, which no switch does to them. So the bucket is as short as the timer's wake-up allows."""
+A full bucket passes at once at the start of a transfer. That is worth time to the job that comes
+first and none to the one that comes second, so that two jobs in lock-step slide apart by a bucket
+an iteration, which no switch does to them. So the bucket is as short as the timer's wake-up
+allows."""
 
 WINDOW_S = 2e-3
 MIN_WINDOW_BYTES = 32 * 2**10
@@ -31,8 +32,8 @@ class PortShape:
 
 
 def burst_bytes(rate_bps: float) -> int:
-    """Token bucket of a port: at least two frames, so that one is never held back half sent."""
-    return max(round(rate_bps / 8 * BUCKET_S), 2 * FRAME_BYTES)
+    """Token bucket of a port: at least the frame that HTB sends as soon as it has any tokens."""
+    return max(round(rate_bps / 8 * BUCKET_S), FRAME_BYTES)
 
 
 def window_bytes(rate_bps: float) -> int:

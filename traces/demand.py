@@ -69,7 +69,9 @@ class Demand:
                     f"outside the compute timeline of {self.compute_s} s"
                 )
             if not 0 < transfer.bytes < float("inf"):
-                raise ValueError(f"transfer {index} has {transfer.bytes} bytes, and must have more than 0")
+                raise ValueError(
+                    f"transfer {index} has {transfer.bytes} bytes, and must have more than 0"
+                )
         if list(self.transfers) != sorted(self.transfers, key=lambda transfer: transfer.ready_s):
             raise ValueError("transfers are not in the order of ready_s")
 
@@ -103,11 +105,15 @@ class DemandCurve:
         """
         period = self.period_s if period_s is None else period_s
         if period < self.period_s * (1 - 1e-9):
-            raise ValueError(f"a period of {period} s is shorter than the curve's {self.period_s} s")
+            raise ValueError(
+                f"a period of {period} s is shorter than the curve's {self.period_s} s"
+            )
         edges = np.linspace(0.0, period, num_samples + 1)
         sent_bits = np.zeros(num_samples + 1)
         for phase in self.phases:
-            sent_bits += phase.rate_bps * (np.clip(edges, phase.start_s, phase.end_s) - phase.start_s)
+            sent_bits += phase.rate_bps * (
+                np.clip(edges, phase.start_s, phase.end_s) - phase.start_s
+            )
         return np.asarray(np.diff(sent_bits) / (period / num_samples))
 
 
@@ -115,7 +121,8 @@ def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:
     """The curve of one worker's traffic when it alone uses a link of ``line_rate_bps``.
 
     Transfers go out in order, each at the line rate or its own limit; a blocking one holds the
-    compute timeline. The period is the dedicated iteration time (CASSINI section 3: a job's circle).
+    compute timeline. The period is the dedicated iteration time (CASSINI section 3: a job's
+    circle).
     """
     if line_rate_bps <= 0:
         raise ValueError(f"the line rate is {line_rate_bps} bps, and must be more than 0")

@@ -96,7 +96,9 @@ def read_profile(file: Path) -> ModelProfile:
             ),
         )
     except OSError as error:
-        raise BadInputError(f"cannot be read: {error.strerror}", allowed=allowed, file=file) from None
+        raise BadInputError(
+            f"cannot be read: {error.strerror}", allowed=allowed, file=file
+        ) from None
     except UnicodeDecodeError:
         raise BadInputError("is not UTF-8 text", allowed=allowed, file=file) from None
     except ValidationError as error:

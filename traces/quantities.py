@@ -12,7 +12,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-_NUMBER_AND_UNIT = re.compile(r"^\s*([-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*([A-Za-zµ][A-Za-zµ/]*)\s*$")
+_NUMBER_AND_UNIT = re.compile(
+    r"^\s*([-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*([A-Za-zµ][A-Za-zµ/]*)\s*$"
+)
 
 _EXAMPLES = {
     "bit/s": "a rate above zero with its unit, such as '50 Gbit/s' or '1.25 GB/s'",
@@ -42,7 +44,9 @@ def _parse(text: object, unit: str) -> float:
     try:
         value = float(registry.Quantity(float(match[1]), match[2]).to(unit).magnitude)
     except (pint.UndefinedUnitError, pint.DimensionalityError):
-        raise ValueError(f"{text!r}: {match[2]!r} is not a unit of this quantity|{allowed}") from None
+        raise ValueError(
+            f"{text!r}: {match[2]!r} is not a unit of this quantity|{allowed}"
+        ) from None
     if not math.isfinite(value) or value < 0 or (unit == "bit/s" and value == 0):
         raise ValueError(f"{text!r} is out of range|{allowed}")
     return value

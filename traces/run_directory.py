@@ -16,7 +16,13 @@ from traces.results import IterationRow, JobRow, LinkRow
 
 TABLES: dict[str, type] = {"iterations": IterationRow, "jobs": JobRow, "links": LinkRow}
 
-_DTYPES = {"str": "string", "str | None": "string", "int": "int64", "float": "float64", "bool": "bool"}
+_DTYPES = {
+    "str": "string",
+    "str | None": "string",
+    "int": "int64",
+    "float": "float64",
+    "bool": "bool",
+}
 
 
 def prepare_directory(directory: Path) -> None:
@@ -29,7 +35,9 @@ def prepare_directory(directory: Path) -> None:
             )
     except OSError as error:
         raise BadInputError(
-            f"the directory cannot be made: {error.strerror}", allowed="a writable place", file=directory
+            f"the directory cannot be made: {error.strerror}",
+            allowed="a writable place",
+            file=directory,
         ) from None
 
 
@@ -79,7 +87,9 @@ def read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInputError(f"cannot be read: {error.strerror}", allowed=allowed, file=file) from None
+        raise BadInputError(
+            f"cannot be read: {error.strerror}", allowed=allowed, file=file
+        ) from None
     except ValueError as error:
         raise BadInputError(f"is not JSON: {error}", allowed=allowed, file=file) from None
 

@@ -202,7 +202,10 @@ def _validate(source: YamlSource, data: object, arm_path: KeyPath) -> ScenarioSp
 
 def _is_key(part: str | int) -> bool:
     """Whether pydantic's ``part`` of a location is a key of the file, not a branch of a union."""
-    return isinstance(part, int) or re.match(r"^(literal\[|function-|constrained-|\[key\])", part) is None
+    return (
+        isinstance(part, int)
+        or re.match(r"^(literal\[|function-|constrained-|\[key\])", part) is None
+    )
 
 
 def _keys_allowed_at(path: KeyPath) -> str:
@@ -249,12 +252,18 @@ def _arm(source: YamlSource, name: str, spec: ScenarioSpec) -> Arm:
     for index, job in enumerate(spec.workload.jobs):
         path: KeyPath = ("workload", "jobs", index)
         if job.id in {other.id for other in jobs}:
-            raise _error(source, arm_path, (*path, "id"), f"{job.id!r} stands twice", "each id once")
+            raise _error(
+                source, arm_path, (*path, "id"), f"{job.id!r} stands twice", "each id once"
+            )
         for position, server in enumerate(job.servers):
             if server not in cluster.servers:
                 problem = f"there is no server {server!r}"
                 raise _error(
-                    source, arm_path, (*path, "servers", position), problem, ", ".join(cluster.servers)
+                    source,
+                    arm_path,
+                    (*path, "servers", position),
+                    problem,
+                    ", ".join(cluster.servers),
                 )
         if len(set(job.servers)) != len(job.servers):
             raise _error(source, arm_path, (*path, "servers"), "a server stands twice", "each once")
@@ -277,9 +286,7 @@ def _arm(source: YamlSource, name: str, spec: ScenarioSpec) -> Arm:
     )
 
 
-def _profile(
-    source: YamlSource, arm_path: KeyPath, path: KeyPath, job: JobSpec
-) -> ModelProfile:
+def _profile(source: YamlSource, arm_path: KeyPath, path: KeyPath, job: JobSpec) -> ModelProfile:
     if job.profile in RECONSTRUCTED:
         return RECONSTRUCTED[job.profile](len(job.servers))
     file = source.file.parent / job.profile

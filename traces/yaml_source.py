@@ -39,7 +39,9 @@ def read_yaml(file: Path) -> YamlSource:
             raise BadInputError("the file is too large", allowed=allowed, file=file)
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        raise BadInputError(f"cannot be read: {error.strerror}", allowed=allowed, file=file) from None
+        raise BadInputError(
+            f"cannot be read: {error.strerror}", allowed=allowed, file=file
+        ) from None
     except UnicodeDecodeError:
         raise BadInputError("is not UTF-8 text", allowed=allowed, file=file) from None
     try:
@@ -82,16 +84,20 @@ class _Builder:
                 if not isinstance(key_node, yaml.ScalarNode):
                     raise self._refuse("a key is not a word", "plain keys", key_node, path)
                 if key in mapping:
-                    raise self._refuse("the key stands twice", "each key once", key_node, (*path, key))
+                    raise self._refuse(
+                        "the key stands twice", "each key once", key_node, (*path, key)
+                    )
                 self._source.lines[(*path, key)] = key_node.start_mark.line + 1
                 mapping[key] = self.build(value_node, (*path, key))
             return mapping
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
-            return self._constructor.construct_object(node)  # type: ignore[no-untyped-call]
+            return self._constructor.construct_object(node)
         except (yaml.YAMLError, ValueError) as error:
             raise self._refuse(
                 f"the value cannot be read: {getattr(error, 'problem', None) or error}",
-                "plain scalars, lists and mappings", node, path,
+                "plain scalars, lists and mappings",
+                node,
+                path,
             ) from None

@@ -1,4 +1,4 @@
-"""What the scheduler decides for an arm before it runs: time-shifts and the score they give. Pure."""
+"""What the scheduler decides for an arm: time-shifts and the score they give. Pure."""
 
 from __future__ import annotations
 

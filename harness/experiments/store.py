@@ -53,6 +53,22 @@ def write_emulated(
     write_json(directory / "verdict.json", verdicts)
 
 
+def finish_run(
+    directory: Path,
+    scenario: Scenario,
+    run_id: str | None,
+    results: Sequence[ArmResult],
+    summary: dict[str, Any],
+) -> None:
+    """What stands beside the tables: the summary, the circles, and the report on all of it."""
+    from harness.report.page import write_report  # plotly takes a second to load
+
+    _write_scenario(directory, scenario, run_id)
+    write_json(directory / "summary.json", summary)
+    write_json(directory / "circles.json", _circles_document(results))
+    write_report([directory], directory / "report.html")
+
+
 def _write(
     directory: Path,
     scenario: Scenario,
@@ -62,14 +78,14 @@ def _write(
     jobs: list[JobRow],
 ) -> None:
     directory.mkdir(exist_ok=True)
-    write_scenario(directory, scenario, run_id)
+    _write_scenario(directory, scenario, run_id)
     write_table(directory, "iterations", iterations)
     write_table(directory, "links", links)
     write_table(directory, "jobs", jobs)
     write_json(directory / "timeline.json", chrome_trace(iterations))
 
 
-def write_scenario(directory: Path, scenario: Scenario, run_id: str | None) -> None:
+def _write_scenario(directory: Path, scenario: Scenario, run_id: str | None) -> None:
     """The scenario as it was read, and where the result comes from."""
     (directory / "scenario.yaml").write_text(scenario.text, encoding="utf-8")
     document = provenance(scenario.text, scenario.seed, run_id)
@@ -80,7 +96,7 @@ def write_scenario(directory: Path, scenario: Scenario, run_id: str | None) -> N
     write_json(directory / "provenance.json", document)
 
 
-def circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
+def _circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
     """Demands and shifts of every group of contended links, for the report's circles."""
     found = []
     for result in results:

@@ -16,16 +16,14 @@ from traces.scenario import Scenario
 
 
 def summarise(
-    scenario: Scenario, scale: ScalePlan | None, results: Sequence[ArmResult]
+    scenario: Scenario, scale: ScalePlan, results: Sequence[ArmResult], *, interrupted: bool
 ) -> dict[str, Any]:
-    """The summary of what was done of ``scenario`` so far. scale: None where nothing was emulated."""
+    """The summary of what was done of ``scenario`` so far."""
     return {
         "scenario": scenario.name,
         "description": scenario.description,
         "seed": scenario.seed,
-        "interrupted": any(
-            result.measurement is not None and result.measurement.interrupted for result in results
-        ),
+        "interrupted": interrupted,
         "jobs": [
             {
                 "job": job.id,
@@ -39,7 +37,7 @@ def summarise(
     }
 
 
-def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
+def _arm(scale: ScalePlan, result: ArmResult) -> dict[str, Any]:
     measurement, prediction = result.measurement, result.prediction
     measured = _times(measurement.iterations) if measurement else None
     predicted = _times(prediction.iterations) if prediction else None
@@ -52,12 +50,14 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         "predicted": predicted and {"iteration_s": asdict(predicted)},
         "difference": _difference(measured, predicted),
         "time_shifts_s": {
-            job.id: result.decision.shifts[job.id].shift_s if job.id in result.decision.shifts else 0.0
+            job.id: result.decision.shifts[job.id].shift_s
+            if job.id in result.decision.shifts
+            else 0.0
             for job in result.arm.jobs
         },
         "score": result.decision.score,
         "verdict": verdict_document(measurement.verdict) if measurement else None,
-        "scale": _scale(scale) if measurement and scale else None,
+        "scale": _scale(scale) if measurement else None,
     }
     if measurement:
         document["adjustments"] = measurement.adjustments
@@ -80,9 +80,7 @@ def _difference(
     """Prediction over measurement - 1, by statistic."""
     if measured is None or predicted is None:
         return None
-    return {
-        name: getattr(predicted, name) / getattr(measured, name) - 1 for name in STATISTICS
-    }
+    return {name: getattr(predicted, name) / getattr(measured, name) - 1 for name in STATISTICS}
 
 
 def verdict_document(verdict: Verdict | None) -> dict[str, Any]:

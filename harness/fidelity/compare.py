@@ -62,7 +62,7 @@ def times_by_arm(iterations: pd.DataFrame) -> dict[str, IterationTimes]:
     """Iteration times of each arm of an iterations table, counted ones only."""
     found = {}
     for arm, group in iterations[iterations["counted"]].groupby("arm", sort=False):
-        times = IterationTimes.of(group["iteration_s"].to_numpy())
+        times = IterationTimes.of(group["iteration_s"].tolist())
         if times is not None:
             found[str(arm)] = times
     return found

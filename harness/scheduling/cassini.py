@@ -1,7 +1,7 @@
 """CASSINI's time-shifts for the jobs of an arm (NSDI'24, sections 3 and 4).
 
-Links that carry the same jobs are one: the two directions of a ring's link would otherwise make a loop
-of the affinity graph.
+Links that carry the same jobs are one: the two directions of a ring's link would otherwise make a
+loop of the affinity graph.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
 
 GRID_SLACK = 0.005
-"""How much longer than the iteration the grid's period is. A grid just as long as the iteration can only
-be lost: jitter makes a job late and never early."""
+"""How much longer than the iteration the grid's period is. A grid just as long as the iteration
+can only be lost: jitter makes a job late and never early."""
 
 
 @dataclass(frozen=True)

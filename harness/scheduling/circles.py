@@ -1,8 +1,8 @@
 """CASSINI's geometry for the jobs on one link: circles, score and rotations. Pure.
 
-(NSDI'24, section 3 and Table 1.) A job's demand curve is wrapped around a circle whose perimeter is its
-iteration time; the jobs of a link are compared on one unified circle whose perimeter is the least common
-multiple of theirs.
+(NSDI'24, section 3 and Table 1.) A job's demand curve is wrapped around a circle whose perimeter
+is its iteration time; the jobs of a link are compared on one unified circle whose perimeter is the
+least common multiple of theirs.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Rotation:
 def unified_circle(curves: Sequence[DemandCurve], num_angles: int = NUM_ANGLES) -> UnifiedCircle:
     """Put ``curves`` on one circle; periods that differ are rounded up to a common quantum.
 
-    ``num_angles`` is a lower bound: several iterations on one circle each need as many, or one angle
-    would be longer than a phase. Raises ValueError where the perimeter would exceed the cap.
+    ``num_angles`` is a lower bound: several iterations on one circle each need as many, or one
+    angle would be longer than a phase. Raises ValueError where the perimeter would exceed the cap.
     """
     if not curves or any(curve.period_s <= 0 for curve in curves):
         raise ValueError("a circle needs jobs with a period above zero")
@@ -69,7 +69,8 @@ def unified_circle(curves: Sequence[DemandCurve], num_angles: int = NUM_ANGLES) 
         if perimeter_s > MAX_PERIMETER_S:
             raise ValueError(
                 f"the iteration times {', '.join(f'{p:.3f} s' for p in periods)} meet again only "
-                f"after {perimeter_s:.0f} s; the unified circle is limited to {MAX_PERIMETER_S:.0f} s"
+                f"after {perimeter_s:.0f} s; "
+                f"the unified circle is limited to {MAX_PERIMETER_S:.0f} s"
             )
         repeats = [turn // quantum for quantum in quanta]
     rounded = [perimeter_s / count for count in repeats]
@@ -119,9 +120,10 @@ def score_at(circle: UnifiedCircle, shifts_s: Sequence[float], capacity_bps: flo
 def best_rotation(curves: Sequence[DemandCurve], capacity_bps: float) -> Rotation:
     """Search all rotations; among equally good ones take the one that spreads the jobs most.
 
-    The first job stays; job j turns over its own period only (equation 4: 0 <= delta <= 2 pi / r_j).
-    Spread: the pairwise overlap of demands, softened over a tenth of the circle, is least; so jobs that
-    fit with room to spare stand apart by as much as they can, and jitter finds slack on both sides.
+    The first job stays; job j turns over its own period only (equation 4: 0 <= delta <= 2 pi /
+    r_j). Spread: the pairwise overlap of demands, softened over a tenth of the circle, is least;
+    so jobs that fit with room to spare stand apart by as much as they can, and jitter finds slack
+    on both sides.
     """
     if len(curves) > MAX_JOBS:
         raise ValueError(
@@ -147,8 +149,7 @@ def best_rotation(curves: Sequence[DemandCurve], capacity_bps: float) -> Rotatio
                 best, best_turns = key, turned
     angle_s = circle.perimeter_s / num_angles
     shifts = tuple(
-        (turn * angle_s) % period
-        for turn, period in zip(best_turns, circle.periods_s, strict=True)
+        (turn * angle_s) % period for turn, period in zip(best_turns, circle.periods_s, strict=True)
     )
     return Rotation(best[0], shifts, circle)
 

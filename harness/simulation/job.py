@@ -53,7 +53,12 @@ class SimulatedJob:
         servers = self.job.servers
         self._flows = [
             [
-                (source, destination, self.cluster.path(servers[source], servers[destination]), size)
+                (
+                    source,
+                    destination,
+                    self.cluster.path(servers[source], servers[destination]),
+                    size,
+                )
                 for source, destination, size in transfer.flows(len(servers))
             ]
             for transfer in self._demand.transfers

@@ -1,8 +1,9 @@
 """How flows divide the links they share, as a fluid. Pure.
 
-``fair``: at every port the jobs divide the rate evenly, and a job's flows its share. ``fifo``: every flow
-keeps the same bounded window in the shared queue, and so gets the same share of what leaves it. Both are
-max-min fair over the whole network: what a flow cannot use elsewhere, others take.
+``fair``: at every port the jobs divide the rate evenly, and a job's flows its share. ``fifo``:
+every flow keeps the same bounded window in the shared queue, and so gets the same share of what
+leaves it. Both are max-min fair over the whole network: what a flow cannot use elsewhere, others
+take.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def _offer(
 ) -> dict[int, float]:
     """What a port offers each of its flows that is not fixed yet.
 
-    The level L solves sum over sharers of max(fixed, L) = capacity, where a sharer without open flows
-    takes what it has fixed.
+    The level L solves sum over sharers of max(fixed, L) = capacity, where a sharer without open
+    flows takes what it has fixed.
     """
     fixed: dict[Hashable, float] = defaultdict(float)
     open_flows: dict[Hashable, list[int]] = defaultdict(list)
@@ -76,7 +77,8 @@ def _offer(
     filling = sorted(open_flows, key=lambda sharer: fixed[sharer])
     level_bps = 0.0
     for count in range(len(filling), 0, -1):
-        # The sharers with most fixed may already stand above the level; they only take what they have.
+        # The sharers with most fixed may already stand above the level; they only take what they
+        # have.
         above = sum(fixed[sharer] for sharer in filling[count:])
         level_bps = (left_bps - above) / count
         if fixed[filling[count - 1]] <= level_bps:

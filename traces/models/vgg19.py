@@ -5,7 +5,13 @@ from __future__ import annotations
 from traces.demand import Demand, Pattern, Transfer
 from traces.model_profile import ModelProfile
 
-_CONVOLUTIONS = ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4))  # channels, layers; pooling halves
+_CONVOLUTIONS = (
+    (64, 2),
+    (128, 2),
+    (256, 4),
+    (512, 4),
+    (512, 4),
+)  # channels, layers; pooling halves
 _FULLY_CONNECTED = (4096, 4096, 1000)
 _IMAGE_PIXELS = 224
 _KERNEL_PIXELS = 3 * 3
@@ -44,8 +50,8 @@ def ring_all_reduce_wire_bytes(size_bytes: float, num_workers: int) -> float:
 def vgg19(num_workers: int) -> ModelProfile:
     """Data-parallel VGG19, one GPU a worker.
 
-    Gradients leave in one piece after the backward pass: one Down and one Up phase, the picture that
-    CASSINI draws. A framework that overlaps buckets with the backward pass starts earlier.
+    Gradients leave in one piece after the backward pass: one Down and one Up phase, the picture
+    that CASSINI draws. A framework that overlaps buckets with the backward pass starts earlier.
     """
     parameters, macs = parameters_and_macs()
     flops = 2 * macs * FORWARD_AND_BACKWARD * BATCH_PER_GPU
@@ -65,8 +71,8 @@ def vgg19(num_workers: int) -> ModelProfile:
         provenance="reconstructed",
         source=(
             f"{parameters:,} float32 parameters, ring all-reduce after the backward pass; "
-            f"{2 * macs * FORWARD_AND_BACKWARD / 1e9:.1f} GFLOP an image, batch {BATCH_PER_GPU} a GPU, "
-            f"{A100_TF32_PEAK_FLOPS / 1e12:.0f} TFLOP/s peak (A100, TF32) at an assumed utilisation of "
-            f"{ASSUMED_UTILISATION:.0%}"
+            f"{2 * macs * FORWARD_AND_BACKWARD / 1e9:.1f} GFLOP an image, "
+            f"batch {BATCH_PER_GPU} a GPU, {A100_TF32_PEAK_FLOPS / 1e12:.0f} TFLOP/s peak "
+            f"(A100, TF32) at an assumed utilisation of {ASSUMED_UTILISATION:.0%}"
         ),
     )

@@ -1,0 +1,68 @@
+"""What run, simulate and emulate have in common: a scenario in, a run directory out."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from emulator.interrupt import stop_on_signals
+from emulator.session import Session
+from harness.cli.options import default_output
+from harness.cli.show import console, print_json, print_summary, progress_bars
+from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
+from harness.experiments.store import finish_run, write_emulated, write_simulated
+from harness.experiments.summary import summarise
+from traces.run_directory import give_to_caller, prepare_directory
+from traces.scenario import load_scenario
+
+INTERRUPTED = 130
+"""Exit code of a run that a person stopped, as shells have it."""
+
+
+def carry_out(
+    context: click.Context,
+    scenario_file: Path,
+    output: Path | None,
+    as_json: bool,
+    *,
+    predicts: bool,
+    run_id: str | None,
+) -> None:
+    """Predict and/or emulate every arm; write the directory, whatever happens; print the summary.
+
+    run_id: None where nothing is emulated.
+    """
+    scenario = load_scenario(scenario_file)
+    results = decide_all(scenario)
+    scale = scale_of(scenario)
+    directory = output or default_output(scenario_file)
+    both = predicts and run_id is not None
+    with contextlib.ExitStack() as stack:
+        session = stack.enter_context(Session(run_id)) if run_id is not None else None
+        prepare_directory(directory)
+        stop = stack.enter_context(
+            stop_on_signals(lambda: console.print("stopping after the iterations under way ..."))
+        )
+        try:
+            with progress_bars() as progress:
+                if predicts:
+                    predict_all(results, progress)
+                if session is not None:
+                    emulate_all(session, results, scale, progress, stop.wanted)
+        finally:
+            if predicts:
+                write_simulated(directory / "simulated" if both else directory, scenario, results)
+            if run_id is not None:
+                place = directory / "emulated" if both else directory
+                write_emulated(place, scenario, run_id, results)
+            summary = summarise(scenario, scale, results, interrupted=stop.wanted())
+            finish_run(directory, scenario, run_id, results, summary)
+            give_to_caller(directory)
+    if as_json:
+        print_json(summary)
+    print_summary(summary)
+    console.print(f"report: {(directory / 'report.html').resolve()}", soft_wrap=True)
+    if summary["interrupted"]:
+        context.exit(INTERRUPTED)

@@ -1,0 +1,42 @@
+"""Arguments and options that several verbs share."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from netshaper.run_state import new_run_id
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+scenario_argument: Decorator = click.argument(
+    "scenario_file", metavar="SCENARIO", type=click.Path(path_type=Path)
+)
+json_option: Decorator = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document on standard output, and nothing else.",
+)
+output_option: Decorator = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Directory for the results, new or empty. Default: runs/SCENARIO-TIME.",
+)
+run_id_option: Decorator = click.option(
+    "--run-id",
+    default=new_run_id,
+    show_default="eight random digits",
+    help="Name of the run in namespaces and cgroups: 4 to 12 lower-case letters and digits.",
+)
+
+
+def default_output(scenario_file: Path) -> Path:
+    """runs/SCENARIO-TIME below the current directory."""
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    return Path("runs") / f"{scenario_file.stem}-{stamp}"

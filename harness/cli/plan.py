@@ -1,0 +1,62 @@
+"""roundelay plan."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from emulator.emulate import plan_arm
+from harness.cli.options import json_option, run_id_option, scenario_argument
+from harness.cli.show import console, print_json
+from harness.experiments.run import scale_of
+from traces.errors import BadInputError
+from traces.scenario import load_scenario
+
+
+@click.command()
+@scenario_argument
+@click.option("--arm", "only_arm", help="Only this arm. Default: all, in the order of the run.")
+@run_id_option
+@json_option
+def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) -> None:
+    """Print the scale and the exact commands that `run` would execute. Changes nothing.
+
+    The output is a shell script. A run builds an arm, removes it again, and builds the next.
+
+    \b
+    Example:
+      roundelay plan examples/two-vgg19.yaml --arm together --run-id byhand
+    """
+    scenario = load_scenario(scenario_file)
+    scale = scale_of(scenario)
+    names = [arm.name for arm in scenario.arms]
+    if only_arm is not None and only_arm not in names:
+        raise BadInputError(
+            f"there is no arm {only_arm!r}",
+            allowed=", ".join(names),
+            file=scenario_file,
+            key="arms",
+        )
+    documents = []
+    first_network = 0
+    for arm in scenario.arms:
+        networks = plan_arm(arm, scale, run_id, first_network)
+        first_network += len(networks)
+        if only_arm in (None, arm.name):
+            commands = [str(command) for network in networks for command in network.plan.commands]
+            documents.append({"arm": arm.name, "commands": commands})
+    if as_json:
+        print_json({"run_id": run_id, "scale": asdict(scale), "arms": documents})
+        return
+    click.echo(
+        f"# scale: links {scale.rate_divisor:g} times slower, "
+        f"transfers {scale.rate_divisor:g} times smaller ({scale.reason}); time as in the cluster"
+    )
+    for document in documents:
+        click.echo(f"# arm {document['arm']}")
+        for command in document["commands"]:
+            click.echo(command)
+    for warning in scale.warnings:
+        console.print(f"warning: {warning}", style="yellow")

@@ -1,0 +1,105 @@
+"""What a person sees: tables and progress on standard error, JSON on standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from emulator.emulate import Progress as ProgressCallback
+
+console = Console(stderr=True, highlight=False)
+if not console.is_terminal:
+    console.width = 120  # a log has no edge to wrap at
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+@contextlib.contextmanager
+def progress_bars() -> Iterator[ProgressCallback]:
+    """Bars by what is going on; on a console that is no terminal, one line for each thing begun."""
+    if not console.is_terminal:
+        begun: set[str] = set()
+
+        def say(what: str, done: int, total: int) -> None:
+            if what not in begun:
+                begun.add(what)
+                console.print(f"{what} ...")
+
+        yield say
+        return
+    columns = (TextColumn("{task.description:24}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done)
+
+        yield show
+
+
+def _milliseconds(side: dict[str, Any] | None, statistic: str) -> str:
+    return "-" if side is None else f"{side['iteration_s'][statistic] * 1e3:.1f}"
+
+
+def _percent(difference: dict[str, float] | None, statistic: str) -> str:
+    return "-" if difference is None else f"{difference[statistic]:+.1%}"
+
+
+def arms_table(summary: dict[str, Any]) -> Table:
+    """One row an arm: measured, predicted, their difference, the verdict."""
+    table = Table(title=f"{summary['scenario']}: iteration time in ms")
+    table.add_column("arm")
+    for heading in ("mean", "p99"):
+        table.add_column(f"{heading}\nmeasured", justify="right")
+        table.add_column(f"{heading}\npredicted", justify="right")
+        table.add_column(f"{heading}\ndifference", justify="right")
+    table.add_column("score", justify="right")
+    table.add_column("verdict")
+    colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}
+    for arm in summary["arms"]:
+        cells = []
+        for statistic in ("mean", "p99"):
+            cells += [
+                _milliseconds(arm["measured"], statistic),
+                _milliseconds(arm["predicted"], statistic),
+                _percent(arm["difference"], statistic),
+            ]
+        status = arm["verdict"]["status"] if arm["verdict"] else "-"
+        colour = colours.get(status, "default")
+        table.add_row(arm["name"], *cells, f"{arm['score']:.2f}", f"[{colour}]{status}[/]")
+    return table
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """The table of arms, and every warning and failed invariant in words."""
+    console.print(arms_table(summary))
+    warnings = {
+        warning for arm in summary["arms"] if arm["scale"] for warning in arm["scale"]["warnings"]
+    }
+    for warning in sorted(warnings):
+        console.print(f"warning: {warning}", style="yellow")
+    for arm in summary["arms"]:
+        for invariant in arm["verdict"]["invariants"] if arm["verdict"] else []:
+            if not invariant["ok"]:
+                console.print(
+                    f"{arm['name']} is {arm['verdict']['status']}: {invariant['name']}: "
+                    f"{invariant['value']:.4g} against a limit of {invariant['limit']:.4g} "
+                    f"({invariant['explanation']})",
+                    style="yellow",
+                )
+    if summary["interrupted"]:
+        console.print(
+            "The run was interrupted; what was measured until then is kept.", style="yellow"
+        )

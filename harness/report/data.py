@@ -1,0 +1,106 @@
+"""What the report reads of a run directory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from harness.report.documents import (
+    ArmRead,
+    Circle,
+    Provenance,
+    Summary,
+    read_circles,
+    read_provenance,
+    read_summary,
+)
+from traces.errors import BadInputError
+from traces.run_directory import read_table
+
+
+@dataclass(frozen=True)
+class Side:
+    """One half of a run, the measurement or the prediction: tables with the columns of
+    traces.results, and where they come from."""
+
+    iterations: pd.DataFrame
+    links: pd.DataFrame
+    jobs: pd.DataFrame
+    provenance: Provenance
+    scenario_text: str
+
+    def counted_s(self, arm: str) -> pd.Series[float]:
+        """Iteration times of ``arm`` after the warm-up, of all its jobs."""
+        rows = self.iterations
+        return rows.loc[(rows["arm"] == arm) & rows["counted"], "iteration_s"]
+
+
+@dataclass(frozen=True)
+class RunData:
+    """One run; a side that was not done is None, and one of the two is there."""
+
+    summary: Summary
+    circles: list[Circle]
+    measured: Side | None
+    predicted: Side | None
+
+    @property
+    def sides(self) -> list[tuple[str, Side]]:
+        """The sides that are there, by name, the measurement first."""
+        found = (("measured", self.measured), ("predicted", self.predicted))
+        return [(name, side) for name, side in found if side is not None]
+
+    @property
+    def job_names(self) -> list[str]:
+        """All jobs in the scenario's order, which decides their colours."""
+        return [job.job for job in self.summary.jobs]
+
+    @property
+    def shown_arms(self) -> list[ArmRead]:
+        """The arms of which at least one side has iteration times."""
+        return [arm for arm in self.summary.arms if arm.measured or arm.predicted]
+
+
+def read_run(directory: Path) -> RunData:
+    """Read the directory of ``run``, ``simulate`` or ``emulate``.
+
+    Raises BadInputError where it is none of these, or something in it is damaged.
+    """
+    if not (directory / "summary.json").is_file():
+        raise BadInputError(
+            "there is no summary.json",
+            allowed="a directory that 'roundelay run', 'simulate' or 'emulate' wrote",
+            file=directory,
+        )
+    summary = read_summary(directory / "summary.json")
+    circles = read_circles(directory / "circles.json")
+    emulated, simulated = directory / "emulated", directory / "simulated"
+    if emulated.is_dir() or simulated.is_dir():
+        measured = _read_side(emulated) if emulated.is_dir() else None
+        predicted = _read_side(simulated) if simulated.is_dir() else None
+        return RunData(summary, circles, measured, predicted)
+    side = _read_side(directory)
+    if (directory / "verdict.json").is_file():
+        return RunData(summary, circles, side, None)
+    return RunData(summary, circles, None, side)
+
+
+def _read_side(directory: Path) -> Side:
+    scenario = directory / "scenario.yaml"
+    try:
+        text = scenario.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInputError(
+            f"cannot be read: {error}",
+            allowed="the scenario that the run was made from",
+            file=scenario,
+        ) from None
+    return Side(
+        iterations=read_table(directory, "iterations"),
+        links=read_table(directory, "links"),
+        jobs=read_table(directory, "jobs"),
+        provenance=read_provenance(directory / "provenance.json"),
+        scenario_text=text,
+    )

@@ -1,0 +1,139 @@
+"""The tables of a run: its arms, its jobs, and the verdict of each arm. Pure."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from harness.report.data import RunData, Side
+from harness.report.documents import ArmRead, InvariantCheck, SideTimes
+from harness.report.html import Html, join, table, tag
+from harness.report.sentences import VERDICT_MEANING, sharing_words, verdict_words
+from harness.report.words import NOTHING, number, seconds, sentence, signed_percent
+
+ICONS = {"valid": "✓", "suspect": "!", "invalid": "✕"}
+
+ARM_COLUMNS = [
+    "Arm",
+    "Sharing",
+    "Mean, measured",
+    "predicted",
+    "difference",
+    "p99, measured",
+    "predicted",
+    "difference",
+    "Score",
+    "Verdict",
+]
+
+
+def badge(status: str | None) -> Html:
+    """A verdict as an icon and a word; colour only repeats them."""
+    if status is None:
+        return tag("span", "not measured", class_="badge absent")
+    icon = tag("span", ICONS[status], aria_hidden="true")
+    return tag("span", icon, f" {status}", class_=f"badge {status}")
+
+
+def arms_table(run: RunData) -> Html:
+    """One row an arm: iteration times on both sides, their difference, the score, the verdict."""
+    rows = [
+        [
+            arm.name,
+            sharing_words(arm),
+            *_times(arm, "mean"),
+            *_times(arm, "p99"),
+            f"{arm.score:.2f}",
+            badge(arm.verdict.status if arm.verdict else None),
+        ]
+        for arm in run.summary.arms
+    ]
+    return table("Iteration times by arm", ARM_COLUMNS, rows, set(range(2, 9)))
+
+
+def _times(arm: ArmRead, statistic: str) -> list[str]:
+    difference = arm.difference[statistic] if arm.difference else None
+    return [
+        _time(arm.measured, statistic),
+        _time(arm.predicted, statistic),
+        signed_percent(difference),
+    ]
+
+
+def _time(side: SideTimes | None, statistic: str) -> str:
+    return seconds(getattr(side.iteration_s, statistic)) if side else NOTHING
+
+
+def jobs_table(run: RunData) -> Html:
+    """One row for each job in each arm that ran; empty where none did."""
+    sides = {name: _by_arm_and_job(side) for name, side in run.sides}
+    keys = list(dict.fromkeys(key for rows in sides.values() for key in rows))
+    rows = []
+    for arm, job in keys:
+        known = [found[arm, job] for found in sides.values() if (arm, job) in found]
+        means = [
+            seconds(float(found[arm, job]["mean_iteration_s"])) if (arm, job) in found else NOTHING
+            for found in (sides.get("measured", {}), sides.get("predicted", {}))
+        ]
+        first = known[0]
+        counts = [str(first["workers"]), str(first["iterations"])]
+        shift = seconds(float(first["time_shift_s"])) if first["time_shift_s"] else "none"
+        rows.append([arm, job, *counts, *means, shift, str(first["adjustments"])])
+    header = ["Arm", "Job", "Workers", "Iterations"]
+    header += ["Mean, measured", "predicted", "Time-shift", "Adjustments"]
+    return table("Iteration times by job", header, rows, set(range(2, 8))) if rows else Html()
+
+
+def _by_arm_and_job(side: Side) -> dict[tuple[str, str], pd.Series]:
+    return {(str(row["arm"]), str(row["job"])): row for _, row in side.jobs.iterrows()}
+
+
+def verdicts(run: RunData) -> Html:
+    """Each measured arm's verdict in words, with all its invariants behind a fold."""
+    meaning = tag(
+        "dl",
+        *(
+            join(tag("dt", badge(status)), tag("dd", sentence(words)))
+            for status, words in VERDICT_MEANING.items()
+        ),
+        class_="meaning",
+    )
+    parts = []
+    for arm in run.summary.arms:
+        if arm.verdict is None:
+            continue
+        words = tag(
+            "summary",
+            tag("strong", arm.name),
+            " ",
+            badge(arm.verdict.status),
+            " ",
+            tag("span", verdict_words(arm.verdict)),
+        )
+        content = _invariants(arm.name, arm.verdict.invariants) if arm.verdict.invariants else ""
+        parts.append(tag("details", words, content, open=arm.verdict.status != "valid"))
+    if not parts:
+        return tag("p", "Nothing was measured, so there is nothing to judge.")
+    return join(meaning, *parts)
+
+
+def _invariants(arm: str, invariants: list[InvariantCheck]) -> Html:
+    rows = [
+        [
+            invariant.name,
+            invariant.explanation,
+            number(invariant.value),
+            number(invariant.limit),
+            join(badge_of_check(ok=invariant.ok)),
+        ]
+        for invariant in invariants
+    ]
+    header = ["Invariant", "What it says", "Value", "Limit", ""]
+    return table(f"Invariants of arm {arm}", header, rows, {2, 3})
+
+
+def badge_of_check(*, ok: bool) -> Html:
+    """Whether an invariant holds, as an icon and a word."""
+    icon = tag("span", ICONS["valid" if ok else "invalid"], aria_hidden="true")
+    return tag(
+        "span", icon, " holds" if ok else " fails", class_=f"check {'ok' if ok else 'failed'}"
+    )

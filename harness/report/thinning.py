@@ -1,0 +1,45 @@
+"""Keeps figures light: long series become means, long distributions become quantiles. Pure."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MAX_POINTS = 1500
+"""Points of one trace: about one a pixel on a wide screen."""
+
+
+def mean_of_runs(t_s: Floats, values: Floats) -> tuple[Floats, Floats, int]:
+    """A series in which every point is the mean of as many samples as needed.
+
+    t_s: shape (samples,), the end of each sample; values: shape (series, samples), its mean rates.
+    A sample weighs as much as it is long, so that no byte is lost. Returns (t_s, values, samples a
+    point).
+    """
+    count = t_s.size
+    step = max(math.ceil(count / MAX_POINTS), 1)
+    if step == 1:
+        return t_s, values, 1
+    lengths = np.diff(t_s, prepend=2 * t_s[0] - t_s[1])
+    starts = np.arange(0, count, step)
+    total = np.add.reduceat(lengths, starts)
+    means = np.add.reduceat(values * lengths, starts, axis=1) / total
+    return t_s[np.minimum(starts + step, count) - 1], means, step
+
+
+def distribution(values: Floats) -> tuple[Floats, Floats, float]:
+    """The cumulative distribution: (sorted values, share at or below each, samples a point)."""
+    ordered = np.sort(values)
+    ranks = np.arange(ordered.size)
+    if ordered.size > MAX_POINTS:
+        ranks = np.unique(np.linspace(0, ordered.size - 1, MAX_POINTS).astype(int))
+    return ordered[ranks], (ranks + 1) / ordered.size, ordered.size / ranks.size
+
+
+def note(samples: float, kind: str) -> str:
+    """What the caption must say where points stand for several samples; empty where they do not."""
+    return f"Each point stands for {math.ceil(samples)} {kind}." if samples > 1 else ""
