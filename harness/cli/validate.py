@@ -15,7 +15,6 @@ from harness.fidelity.compare import Fidelity, compare
 from traces.errors import BadInputError
 from traces.run_directory import read_table
 
-
 _SHOWN = ("mean", "p99")
 
 

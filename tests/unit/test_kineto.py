@@ -552,7 +552,7 @@ def test_real_data_parallel_trace() -> None:
         reduced = [one for one in iteration.collectives if one.name == "allreduce"]
         assert len(reduced) == 5
         assert sum(one.elements for one in reduced) == 25_557_032
-        assert {one.dtype for one in reduced} == {"Float"}
+        assert {one.dtype for one in reduced} == {"float32"}
     demand = imported.profile.demand
     assert demand.bytes_per_worker == 25_557_032 * 4  # two ranks: 2 (n - 1) / n is 1
     assert demand.compute_s == pytest.approx(0.2224, abs=1e-3)  # its gaps are the host's

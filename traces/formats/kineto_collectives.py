@@ -15,28 +15,35 @@ from traces.formats.kineto_events import (
     NcclKernel,
 )
 
-# c10::toString of the scalar types (torch/headeronly/core/ScalarType.h): bytes of one element.
-ELEMENT_BYTES = {
-    "Bool": 1,
-    "Byte": 1,
-    "Char": 1,
-    "Float8_e4m3fn": 1,
-    "Float8_e4m3fnuz": 1,
-    "Float8_e5m2": 1,
-    "Float8_e5m2fnuz": 1,
-    "Short": 2,
-    "UInt16": 2,
-    "Half": 2,
-    "BFloat16": 2,
-    "Int": 4,
-    "UInt32": 4,
-    "Float": 4,
-    "Long": 8,
-    "UInt64": 8,
-    "Double": 8,
-    "ComplexFloat": 8,
-    "ComplexDouble": 16,
+# c10::toString of the scalar types (torch/headeronly/core/ScalarType.h) and torch's public names.
+DATA_TYPES = {
+    "Bool": "bool",
+    "Byte": "uint8",
+    "Char": "int8",
+    "Float8_e4m3fn": "float8_e4m3fn",
+    "Float8_e4m3fnuz": "float8_e4m3fnuz",
+    "Float8_e5m2": "float8_e5m2",
+    "Float8_e5m2fnuz": "float8_e5m2fnuz",
+    "Short": "int16",
+    "UInt16": "uint16",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Int": "int32",
+    "UInt32": "uint32",
+    "Float": "float32",
+    "Long": "int64",
+    "UInt64": "uint64",
+    "Double": "float64",
+    "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128",
 }
+
+
+def element_bytes(dtype: str) -> int:
+    """Bytes of one element: 'float32' -> 4. ``dtype`` is one of the names in DATA_TYPES."""
+    bits = re.search(r"\d+", dtype)
+    return int(bits[0]) // 8 if bits and int(bits[0]) > 8 else 1
+
 
 # Marks of the host's own bookkeeping. A barrier moves one element, which is nothing here.
 MOVES_NOTHING = frozenset({"barrier", "init", "end", "wait", "startcoalescing", "endcoalescing"})
@@ -98,7 +105,7 @@ class Collective:
     @property
     def buffer_bytes(self) -> int:
         """Size of the full buffer."""
-        return self.elements * ELEMENT_BYTES[self.dtype]
+        return self.elements * element_bytes(self.dtype)
 
     @property
     def wire_bytes(self) -> float:
@@ -147,11 +154,11 @@ def _collective(
         return f"'{metadata.name}' in a group of one worker moves nothing"
     if metadata.elements == 0:
         return f"'{metadata.name}' of no elements moves nothing"
-    if metadata.dtype not in ELEMENT_BYTES:
+    if metadata.dtype not in DATA_TYPES:
         return f"the size of data type '{metadata.dtype}' is not known"
     return Collective(
         operation,
-        metadata.dtype,
+        DATA_TYPES[metadata.dtype],
         metadata.elements,
         metadata.group_size,
         issued_s,
