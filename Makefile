@@ -1,8 +1,48 @@
+# make demo   a virtual environment, the core, and the first example
+# make test   everything that the tests need, and all of them
+# make bench  what exists so far, measured: bench/results.json
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Where a kernel for the guest tests and other downloads are kept.
+CACHE := .cache
 
-.PHONY: demo test bench check unit system-packages clean-venv
+.PHONY: demo test check unit kernel browser guest bench
 
-demo: $(BIN)/roundelay
+demo: $(VENV)/core
 	$(BIN)/roundelay run examples/two-vgg19.yaml
+
+test: check unit kernel browser guest
+	@echo "all tests passed"
+
+check: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(VENV)/test
+	$(BIN)/pytest tests/unit
+
+kernel: $(VENV)/test
+	$(BIN)/pytest tests/kernel
+
+browser: $(VENV)/test
+	$(BIN)/pytest tests/browser
+
+guest: $(VENV)/test
+	$(BIN)/pytest tests/guest
+
+bench: $(VENV)/test
+	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY))
+
+$(VENV)/core: pyproject.toml
+	./system-packages core
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/test: pyproject.toml $(VENV)/core
+	./system-packages test
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@

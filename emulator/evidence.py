@@ -82,12 +82,17 @@ def port_evidence(
     """One PortEvidence a port. calibrated_bps: by port, as measured before the run."""
     by_port = samples_by_port(samples)
     return [
-        _port_evidence(end, by_port[(end.namespace, end.device)], calibrated_bps[str(end.port)])
+        _port_evidence(plan, end, by_port[(end.namespace, end.device)], calibrated_bps)
         for end in plan.ports.values()
     ]
 
 
-def _port_evidence(end: PlannedPort, series: list[Sample], calibrated_bps: float) -> PortEvidence:
+def _port_evidence(
+    plan: NetworkPlan,
+    end: PlannedPort,
+    series: list[Sample],
+    calibrated_bps: Mapping[str, float],
+) -> PortEvidence:
     first, last = series[0].counters, series[-1].counters
     # HTB counts a drop at the leaf class and again at the root; leaves are the ones to add.
     dropped = sum(last[m][2] - first[m][2] for m in last if m != ROOT_CLASS)
@@ -96,8 +101,9 @@ def _port_evidence(end: PlannedPort, series: list[Sample], calibrated_bps: float
     return PortEvidence(
         port=f"{end.namespace} {end.port}",
         rate_bps=end.shape.rate_bps,
-        burst_bytes=end.shape.burst_bytes,
-        calibrated_bps=calibrated_bps,
+        # HTB lets a leaf spend its own bucket on top of the port's.
+        burst_bytes=end.shape.burst_bytes * (1 + len(set(plan.job_classes.values()))),
+        calibrated_bps=calibrated_bps[str(end.port)],
         before_s=[sample.before_s for sample in series],
         after_s=[sample.after_s for sample in series],
         sent_bytes=[sample.counters[ROOT_CLASS][0] for sample in series],

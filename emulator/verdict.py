@@ -170,7 +170,7 @@ def _rate_bound(ports: Sequence[PortEvidence]) -> Invariant:
         worst <= 2 * FRAME_BYTES,
         max(worst, 0.0),
         2 * FRAME_BYTES,
-        "in no window did a port send more than rate x time + bucket (largest excess, bytes)",
+        "in no window did a port send more than rate x time + buckets (largest excess, bytes)",
         Status.INVALID,
     )
 

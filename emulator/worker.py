@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import queue
 import socket
 import struct
+import sys
+import termios
 import threading
 import time
+import traceback
 from collections import defaultdict
+from collections.abc import Callable
 
 from emulator.messages import Message, MessageSocket
 from emulator.streams import PieceReader, configure_connection
 from netshaper.namespaces import enter_namespace
 
 _SO_MAX_PACING_RATE = 47
-_UNLIMITED_PACING = 2**32 - 1
+_UNLIMITED_PACING = 2**64 - 1
+_PACING = struct.Struct("=Q")  # bytes/s
+_DRAIN_POLL_S = 0.2e-3
 _CHUNK_BYTES = 2**20
 _RANK = struct.Struct("!I")
 _CONNECT_TIMEOUT_S = 30.0
@@ -89,8 +97,17 @@ class _Worker:
         listener.close()
 
     @staticmethod
-    def _serve(loop: object, *arguments: object) -> None:
-        threading.Thread(target=loop, args=arguments, daemon=True).start()  # type: ignore[arg-type]
+    def _serve(loop: Callable[..., None], *arguments: object) -> None:
+        def run() -> None:
+            try:
+                loop(*arguments)
+            except BaseException:
+                # Having lost a thread it would wait for ever; the controller must see it end.
+                traceback.print_exc()
+                sys.stderr.flush()
+                os._exit(1)
+
+        threading.Thread(target=run, daemon=True).start()
 
     def iterate(self, start_s: float) -> Message:
         """Run one iteration that began at ``start_s`` (monotonic); report when each part ended.
@@ -143,13 +160,20 @@ def _send_forever(connection: socket.socket, orders: queue.SimpleQueue[Message])
         order = orders.get()
         limit: int | None = order["rate_limit_bytes_per_s"]
         if limit != paced_at:
-            pace = _UNLIMITED_PACING if limit is None else limit
+            _drain(connection)  # what is still in the send buffer belongs to the old pace
+            pace = _PACING.pack(_UNLIMITED_PACING if limit is None else limit)
             connection.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, pace)
             paced_at = limit
         left: int = order["bytes"]
         while left > 0:
             connection.sendall(zeros[: min(left, _CHUNK_BYTES)])
             left -= _CHUNK_BYTES
+
+
+def _drain(connection: socket.socket) -> None:
+    """Wait until everything sent so far has arrived."""
+    while struct.unpack("=i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0] > 0:
+        time.sleep(_DRAIN_POLL_S)
 
 
 def _receive_forever(

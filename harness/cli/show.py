@@ -78,7 +78,8 @@ def arms_table(summary: dict[str, Any]) -> Table:
             ]
         status = arm["verdict"]["status"] if arm["verdict"] else "-"
         colour = colours.get(status, "default")
-        table.add_row(arm["name"], *cells, f"{arm['score']:.2f}", f"[{colour}]{status}[/]")
+        score = "-" if arm["score"] is None else f"{arm['score']:.2f}"
+        table.add_row(arm["name"], *cells, score, f"[{colour}]{status}[/]")
     return table
 
 
@@ -88,6 +89,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     warnings = {
         warning for arm in summary["arms"] if arm["scale"] for warning in arm["scale"]["warnings"]
     }
+    warnings |= {f"no score: {why}" for arm in summary["arms"] for why in arm["incomparable"]}
     for warning in sorted(warnings):
         console.print(f"warning: {warning}", style="yellow")
     for arm in summary["arms"]:

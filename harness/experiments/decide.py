@@ -17,12 +17,12 @@ class Decision:
     """Contended links, time-shifts, and the compatibility score under them.
 
     score: mean over the groups of contended links (1 where nothing is shared), with the jobs as far
-    apart as they start.
+    apart as they start; None where the circles of a group cannot be compared.
     """
 
     links: tuple[SharedLinks, ...]
     shifts: Mapping[str, TimeShift]
-    score: float
+    score: float | None
 
 
 def decide(arm: Arm) -> Decision:
@@ -32,6 +32,8 @@ def decide(arm: Arm) -> Decision:
     starts = {job.id: job.start_s for job in arm.jobs}
     scores = []
     for group in links:
+        if group.rotation is None:
+            return Decision(links, shifts, None)
         delays = [shifts[job].shift_s if job in shifts else starts[job] for job in group.jobs]
         scores.append(score_at(group.rotation.circle, delays, group.capacity_bps))
     return Decision(links, shifts, sum(scores) / len(scores) if scores else 1.0)

@@ -101,6 +101,8 @@ def _circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
     found = []
     for result in results:
         for group in result.decision.links:
+            if group.rotation is None:
+                continue  # summary.json says why
             circle = group.rotation.circle
             shifts = result.decision.shifts
             found.append(

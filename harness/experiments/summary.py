@@ -56,6 +56,7 @@ def _arm(scale: ScalePlan, result: ArmResult) -> dict[str, Any]:
             for job in result.arm.jobs
         },
         "score": result.decision.score,
+        "incomparable": [link.incomparable for link in result.decision.links if not link.rotation],
         "verdict": verdict_document(measurement.verdict) if measurement else None,
         "scale": _scale(scale) if measurement else None,
     }

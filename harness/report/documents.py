@@ -69,7 +69,10 @@ class JobRead(_Document):
 
 
 class ArmRead(_Document):
-    """One arm with what was done of it; difference: prediction over measurement - 1."""
+    """One arm with what was done of it; difference: prediction over measurement - 1.
+
+    incomparable: why groups of contended links have no circle; there is no score then.
+    """
 
     name: str
     sharing: str
@@ -79,7 +82,8 @@ class ArmRead(_Document):
     predicted: SideTimes | None
     difference: dict[str, float] | None
     time_shifts_s: dict[str, float]
-    score: float
+    score: float | None
+    incomparable: list[str] = []
     verdict: VerdictRead | None
     scale: ScaleRead | None
 

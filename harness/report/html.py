@@ -5,7 +5,12 @@ from __future__ import annotations
 import html
 import json
 
-VOID = frozenset({"link", "meta", "br"})
+VOID = frozenset({"link", "meta"})
+
+KINDS = {"n": "number", "w": "words"}
+
+WIDE = 5
+"""Columns above which a table does not shrink to a phone but scrolls."""
 
 
 class Html(str):
@@ -25,7 +30,7 @@ def join(*parts: str) -> Html:
 
 
 def tag(element: str, /, *children: str, **attributes: str | bool) -> Html:
-    """An element. ``class_`` stands for class, ``aria_label`` for aria-label; False leaves it out."""
+    """An element. ``class_`` stands for class, ``aria_label`` for aria-label; False for none."""
     words = [element]
     for key, value in attributes.items():
         attribute = key.rstrip("_").replace("_", "-")
@@ -37,15 +42,29 @@ def tag(element: str, /, *children: str, **attributes: str | bool) -> Html:
     return opening if element in VOID else join(opening, *children, Html(f"</{element}>"))
 
 
-def table(caption: str, header: list[str], rows: list[list[str]], numeric: set[int]) -> Html:
+def table(
+    caption: str,
+    header: list[str],
+    rows: list[list[str]],
+    kinds: str,
+    groups: list[tuple[str, int]] | None = None,
+) -> Html:
     """A table that scrolls sideways by itself where it is wider than the page.
 
-    The first cell of a row is its header; columns in ``numeric`` are set to the right.
+    The first cell of a row is its header. kinds: a letter a column: ``n`` for numbers, ``w`` for
+    sentences, ``-`` for anything else. groups: titles over columns, each with how many it spans.
+    The caption is for those who listen.
     """
 
     def style(column: int) -> str | bool:
-        return "number" if column in numeric else False
+        return KINDS.get(kinds[column], False)
 
+    above = [
+        tag("th", name, scope="colgroup", colspan=str(span))
+        if name
+        else tag("td", colspan=str(span))
+        for name, span in groups or []
+    ]
     head = [tag("th", text, scope="col", class_=style(i)) for i, text in enumerate(header)]
     body = [
         tag(
@@ -55,19 +74,14 @@ def table(caption: str, header: list[str], rows: list[list[str]], numeric: set[i
         )
         for row in rows
     ]
-    return tag(
-        "div",
-        tag(
-            "table",
-            tag("caption", caption),
-            tag("thead", tag("tr", *head)),
-            tag("tbody", *body),
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=caption,
+    content = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", tag("tr", *above, class_="groups") if above else "", tag("tr", *head)),
+        tag("tbody", *body),
     )
+    wide = "scroll wide" if len(header) > WIDE else "scroll"
+    return tag("div", content, class_=wide, tabindex="0", role="region", aria_label=caption)
 
 
 def data_block(document: object) -> Html:

@@ -6,7 +6,7 @@ from harness.report.data import RunData
 from harness.report.documents import Provenance
 from harness.report.html import Html, join, table, tag
 from harness.report.sentences import PROVENANCE, scale_words
-from harness.report.words import NOTHING, listed, sentence
+from harness.report.words import NOTHING, sentence
 
 
 def jobs_list(run: RunData) -> Html:
@@ -16,13 +16,13 @@ def jobs_list(run: RunData) -> Html:
         alike.setdefault((job.model, job.provenance, job.source), []).append(job.job)
     rows = [
         [
-            listed(names, at_most=12),
+            join(*(tag("span", name, class_="name") for name in names)),
             model,
             join(PROVENANCE.get(provenance, provenance), ": ", source),
         ]
         for (model, provenance, source), names in alike.items()
     ]
-    return table("Jobs", ["Jobs", "Model", "Where its numbers come from"], rows, set())
+    return table("Jobs", ["Jobs", "Model", "Where its numbers come from"], rows, "--w")
 
 
 def scale(run: RunData) -> Html:
@@ -42,13 +42,12 @@ def scale(run: RunData) -> Html:
 
 def provenance(run: RunData) -> Html:
     """Versions, machine and identity of each side, and the scenario as it was read."""
-    documents = [side.provenance for _, side in run.sides]
-    facts = [_facts(document) for document in documents]
-    keys = list(dict.fromkeys(key for one in facts for key in one))
-    rows = [[key, *(one.get(key, NOTHING) for one in facts)] for key in keys]
+    facts = {name: _facts(side.provenance) for name, side in run.sides}
+    keys = next(iter(facts.values()))
+    rows = [[key, _agreed({name: found[key] for name, found in facts.items()})] for key in keys]
     scenario = run.sides[0][1].scenario_text
     return join(
-        table("Provenance", ["", *(name for name, _ in run.sides)], rows, set()),
+        table("Provenance", ["What", "Value"], rows, "--"),
         tag(
             "details",
             tag("summary", "The scenario as it was read"),
@@ -57,16 +56,23 @@ def provenance(run: RunData) -> Html:
     )
 
 
+def _agreed(values: dict[str, str]) -> str:
+    """One value where all sides say the same, else each side's own."""
+    if len(set(values.values())) == 1:
+        return next(iter(values.values()))
+    return "; ".join(f"{value} ({name})" for name, value in values.items() if value != NOTHING)
+
+
 def _facts(document: Provenance) -> dict[str, str]:
     machine = document.machine
-    facts = {
-        "Started (UTC)": document.started_utc,
-        "Run id": document.run_id,
+    versions = [f"{name} {version}" for name, version in document.versions.items() if version]
+    memory = f", {machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else ""
+    return {
+        "Run id": document.run_id or NOTHING,
+        "Started (UTC)": document.started_utc.replace("T", " ").removesuffix("+00:00"),
         "Seed": str(document.seed),
-        "Kernel": machine.kernel,
-        "Processor": f"{machine.cpu or machine.architecture}, {machine.cores} cores",
-        "Memory": f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None,
-        "Scenario SHA-256": document.scenario_sha256,
-        **document.versions,
+        "Machine": f"{machine.cpu or machine.architecture}, {machine.cores} cores{memory}",
+        "Kernel": machine.kernel or NOTHING,
+        "Software": ", ".join(versions),
+        "Scenario hash": f"sha256:{document.scenario_sha256}",
     }
-    return {key: value or NOTHING for key, value in facts.items()}

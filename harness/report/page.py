@@ -13,11 +13,12 @@ from harness.report.data import RunData, read_run
 from harness.report.figures.cdf import all_arms, one_arm
 from harness.report.figures.circles import CircleGroup, circle_groups
 from harness.report.figures.figure import Figure
+from harness.report.figures.load import ports_by_load
 from harness.report.figures.markup import figure_html
-from harness.report.figures.utilisation import ports_by_load, utilisation
-from harness.report.html import Html, escaped, join, tag
+from harness.report.figures.utilisation import utilisation
+from harness.report.html import Html, join, tag
 from harness.report.sentences import outcome
-from harness.report.words import counted, listed
+from harness.report.words import counted, listed, port_name, sentence
 from traces.errors import BadInputError
 from traces.run_directory import give_to_caller
 
@@ -107,7 +108,7 @@ def _run(run: RunData, identity: str) -> Html:
         ("Scale", origin.scale(run)),
         ("Provenance", origin.provenance(run)),
     ]
-    anchors = [(f"{identity}-{title.lower().replace(' ', '-')}", title) for title, _ in sections]
+    anchors = [(f"{identity}_{title.lower().replace(' ', '-')}", title) for title, _ in sections]
     return tag(
         "article",
         _overview(run),
@@ -161,6 +162,13 @@ def _arms(run: RunData) -> Html:
 
 def _circles(run: RunData, identity: str) -> Html:
     groups = circle_groups(run.circles, run.job_names)
+    reasons = [
+        tag("p", sentence(f"no circle in arm {arm.name}: {reason}"), class_="warning")
+        for arm in run.summary.arms
+        for reason in arm.incomparable
+    ]
+    if reasons and not groups:
+        return join(*reasons)
     if not groups:
         return tag("p", "No link carries more than one job, so there is nothing to rotate.")
     return join(
@@ -172,24 +180,19 @@ def _circles(run: RunData, identity: str) -> Html:
             class_="remark",
         ),
         *(_group(group, identity) for group in groups),
+        *reasons,
     )
 
 
 def _group(group: CircleGroup, identity: str) -> Html:
     circle = group.circle
     ports = counted(len(circle.ports), "port", "ports")
+    links = listed([port_name(port) for port in circle.ports], at_most=4)
     arms = f"{'arm' if len(group.arms) == 1 else 'arms'} {listed(group.arms)}"
     return join(
-        tag("h3", f"{listed(circle.jobs)} on {listed(circle.ports, at_most=4)}"),
+        tag("h3", f"{listed(circle.jobs)} on {links}"),
         tag("p", f"These jobs meet on {ports} in {arms}.", class_="remark"),
-        tag(
-            "div",
-            *(
-                figure_html(figure, f"{identity}-{figure.name}", "h4")
-                for figure in (group.before, group.after)
-            ),
-            class_="pair",
-        ),
+        _figures([group.before, group.after], identity, "h4"),
     )
 
 
@@ -199,9 +202,9 @@ def _iteration_times(run: RunData, identity: str) -> Html:
         return tag("p", "No arm has iterations after the warm-up.")
     own = [figure for arm in run.shown_arms if (figure := one_arm(run, arm))]
     return join(
-        figure_html(together, f"{identity}-{together.name}", "h3"),
+        figure_html(together, f"{identity}_{together.name}", "h3"),
         tag("h3", "Arm by arm, each on a time axis of its own"),
-        _figures(own, identity, "pair"),
+        _figures(own, identity, "h4"),
     )
 
 
@@ -217,10 +220,11 @@ def _links(run: RunData, identity: str) -> Html:
             "warm-up. Below: the whole run, with that part in grey.",
             class_="remark",
         ),
-        _figures(own, identity, "pair"),
+        _figures(own, identity, "h3"),
     )
 
 
-def _figures(figures: Sequence[Figure], identity: str, layout: str) -> Html:
-    parts = [figure_html(figure, f"{identity}-{figure.name}", "h4") for figure in figures]
-    return tag("div", *parts, class_=escaped(layout))
+def _figures(figures: Sequence[Figure], identity: str, level: str) -> Html:
+    """Figures beside each other where the page is wide enough."""
+    parts = [figure_html(figure, f"{identity}_{figure.name}", level) for figure in figures]
+    return tag("div", *parts, class_="pair")

@@ -1,9 +1,13 @@
 "use strict";
 
+const PRINTED_WIDTH = { beside: 312, alone: 655 };
+
 const config = (plot) => ({
   responsive: true,
   displaylogo: false,
-  modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
+  showSendToCloud: false,
+  displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false,
+  modeBarButtons: [["toImage", "resetViews"]],
   toImageButtonOptions: { format: "svg", filename: plot.dataset.file },
 });
 
@@ -27,7 +31,10 @@ let folded = [];
 addEventListener("beforeprint", () => {
   folded = [...document.querySelectorAll("details:not([open])")];
   for (const details of folded) details.open = true;
-  for (const plot of plots) Plotly.relayout(plot, { width: plot.clientWidth });
+  for (const plot of plots) {
+    const width = plot.closest(".pair") ? PRINTED_WIDTH.beside : PRINTED_WIDTH.alone;
+    Plotly.relayout(plot, { width });
+  }
 });
 
 addEventListener("afterprint", () => {

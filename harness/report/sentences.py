@@ -23,7 +23,12 @@ MANY_ARMS = 8
 
 SHARING = {
     "fair": "links shared fairly among jobs",
-    "fifo": "one first-come-first-served queue at every port",
+    "fifo": "first-come-first-served queues shared by all jobs",
+}
+
+CAUSE = {
+    "fair": "sharing the links fairly",
+    "fifo": "sharing first-come-first-served queues",
 }
 
 VERDICT_MEANING = {
@@ -68,18 +73,18 @@ def _effects(summary: Summary) -> list[str]:
     times = _comparable(summary.arms)
     if not times:
         return ["no arm has iterations after the warm-up"]
-    if len(times) == 1:
-        arm, own = times[0]
-        return [f"an iteration takes {seconds(own.mean)} on average (arm {arm.name})"]
     alone = [pair for pair in times if pair[0].dedicated]
     base, ideal = alone[0] if alone else min(times, key=lambda pair: pair[1].mean)
-    than = "alone" if alone else f"in arm {base.name}"
-    parts = [f"an iteration takes {seconds(ideal.mean)} {than}"]
     others = [pair for pair in times if pair[0] is not base]
+    where = "alone" if alone else f"in arm {base.name}"
+    fastest = ", the fastest" if others and not alone else ""
+    parts = [f"an iteration takes {seconds(ideal.mean)} {where}{fastest}"]
     for arm, own in others[:MANY_ARMS]:
-        parts.append(
-            f"{_setting(arm)} it takes {_ratio(own.mean / ideal.mean, than)} (arm {arm.name})"
-        )
+        effect = _effect(own.mean / ideal.mean, where)
+        if alone and not arm.dedicated:
+            parts.append(f"{_cause(arm)} {effect} (arm {arm.name})")
+        else:
+            parts.append(f"arm {arm.name} ({sharing_words(arm)}) {effect}")
     if len(others) > MANY_ARMS:
         parts.append(f"the table shows {len(others) - MANY_ARMS} more arms")
     return parts
@@ -91,17 +96,15 @@ def _comparable(arms: Sequence[ArmRead]) -> list[tuple[ArmRead, Times]]:
     return measured or [(arm, arm.predicted.iteration_s) for arm in arms if arm.predicted]
 
 
-def _setting(arm: ArmRead) -> str:
-    if arm.dedicated:
-        return "with each job alone"
-    sharing = SHARING.get(arm.sharing, f"{arm.sharing} sharing")
-    return f"with {sharing}" + ("" if arm.interleaver == "none" else " and time-shifts")
+def _cause(arm: ArmRead) -> str:
+    cause = CAUSE.get(arm.sharing, f"{arm.sharing} sharing")
+    return cause if arm.interleaver == "none" else f"{cause} with time-shifts"
 
 
-def _ratio(ratio: float, than: str) -> str:
+def _effect(ratio: float, where: str) -> str:
     if abs(ratio - 1) <= ALIKE:
-        return f"as long as {than}, {within(ratio - 1)}"
-    return f"{number(ratio)} times as long as {than}"
+        return f"leaves it as long as {where}, {within(ratio - 1)}"
+    return f"makes it {ratio:.2f} times as long"
 
 
 def _fidelity(summary: Summary) -> list[str]:

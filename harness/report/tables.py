@@ -12,18 +12,9 @@ from harness.report.words import NOTHING, number, seconds, sentence, signed_perc
 
 ICONS = {"valid": "✓", "suspect": "!", "invalid": "✕"}
 
-ARM_COLUMNS = [
-    "Arm",
-    "Sharing",
-    "Mean, measured",
-    "predicted",
-    "difference",
-    "p99, measured",
-    "predicted",
-    "difference",
-    "Score",
-    "Verdict",
-]
+SIDES = ["measured", "predicted", "difference"]
+ARM_COLUMNS = ["Arm", "Sharing", *SIDES, *SIDES, "Score", "Verdict"]
+ARM_GROUPS = [("", 2), ("Mean iteration", 3), ("99th percentile", 3), ("", 2)]
 
 
 def badge(status: str | None) -> Html:
@@ -42,12 +33,12 @@ def arms_table(run: RunData) -> Html:
             sharing_words(arm),
             *_times(arm, "mean"),
             *_times(arm, "p99"),
-            f"{arm.score:.2f}",
+            NOTHING if arm.score is None else f"{arm.score:.2f}",
             badge(arm.verdict.status if arm.verdict else None),
         ]
         for arm in run.summary.arms
     ]
-    return table("Iteration times by arm", ARM_COLUMNS, rows, set(range(2, 9)))
+    return table("Iteration times by arm", ARM_COLUMNS, rows, "-wnnnnnnn-", ARM_GROUPS)
 
 
 def _times(arm: ArmRead, statistic: str) -> list[str]:
@@ -78,9 +69,11 @@ def jobs_table(run: RunData) -> Html:
         counts = [str(first["workers"]), str(first["iterations"])]
         shift = seconds(float(first["time_shift_s"])) if first["time_shift_s"] else "none"
         rows.append([arm, job, *counts, *means, shift, str(first["adjustments"])])
-    header = ["Arm", "Job", "Workers", "Iterations"]
-    header += ["Mean, measured", "predicted", "Time-shift", "Adjustments"]
-    return table("Iteration times by job", header, rows, set(range(2, 8))) if rows else Html()
+    if not rows:
+        return Html()
+    header = ["Arm", "Job", "Workers", "Iterations", *SIDES[:2], "Time-shift", "Adjustments"]
+    groups = [("", 4), ("Mean iteration", 2), ("", 2)]
+    return table("Iteration times by job", header, rows, "--nnnnnn", groups)
 
 
 def _by_arm_and_job(side: Side) -> dict[tuple[str, str], pd.Series]:
@@ -120,20 +113,18 @@ def _invariants(arm: str, invariants: list[InvariantCheck]) -> Html:
     rows = [
         [
             invariant.name,
-            invariant.explanation,
+            _check(ok=invariant.ok),
             number(invariant.value),
             number(invariant.limit),
-            join(badge_of_check(ok=invariant.ok)),
+            invariant.explanation,
         ]
         for invariant in invariants
     ]
-    header = ["Invariant", "What it says", "Value", "Limit", ""]
-    return table(f"Invariants of arm {arm}", header, rows, {2, 3})
+    header = ["Invariant", "Holds", "Value", "Limit", "What it says"]
+    return table(f"Invariants of arm {arm}", header, rows, "--nnw")
 
 
-def badge_of_check(*, ok: bool) -> Html:
+def _check(*, ok: bool) -> Html:
     """Whether an invariant holds, as an icon and a word."""
     icon = tag("span", ICONS["valid" if ok else "invalid"], aria_hidden="true")
-    return tag(
-        "span", icon, " holds" if ok else " fails", class_=f"check {'ok' if ok else 'failed'}"
-    )
+    return tag("span", icon, " yes" if ok else " no", class_=f"check {'ok' if ok else 'failed'}")

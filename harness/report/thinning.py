@@ -13,6 +13,11 @@ MAX_POINTS = 1500
 """Points of one trace: about one a pixel on a wide screen."""
 
 
+def lengths(t_s: Floats) -> Floats:
+    """How long each sample is that ends at ``t_s``; the first is as long as the second."""
+    return np.diff(t_s, prepend=2 * t_s[0] - t_s[1]) if t_s.size > 1 else np.ones(t_s.size)
+
+
 def mean_of_runs(t_s: Floats, values: Floats) -> tuple[Floats, Floats, int]:
     """A series in which every point is the mean of as many samples as needed.
 
@@ -24,10 +29,9 @@ def mean_of_runs(t_s: Floats, values: Floats) -> tuple[Floats, Floats, int]:
     step = max(math.ceil(count / MAX_POINTS), 1)
     if step == 1:
         return t_s, values, 1
-    lengths = np.diff(t_s, prepend=2 * t_s[0] - t_s[1])
+    lengths_s = lengths(t_s)
     starts = np.arange(0, count, step)
-    total = np.add.reduceat(lengths, starts)
-    means = np.add.reduceat(values * lengths, starts, axis=1) / total
+    means = np.add.reduceat(values * lengths_s, starts, axis=1) / np.add.reduceat(lengths_s, starts)
     return t_s[np.minimum(starts + step, count) - 1], means, step
 
 

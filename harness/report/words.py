@@ -43,8 +43,8 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share without its sign's meaning: ``57 %``."""
-    return f"{number(share * 100)}{SPACE}%"
+    """A share: ``57.4 %``."""
+    return f"{_significant(share * 100, 3)}{SPACE}%"
 
 
 def signed_percent(share: float | None) -> str:
@@ -62,6 +62,11 @@ def within(share: float) -> str:
         return f"within 0.01{SPACE}%"
     step = 10.0 ** (math.floor(math.log10(size)) - 1)
     return f"within {math.ceil(size / step - 1e-9) * step:.3g}{SPACE}%"
+
+
+def port_name(port: str) -> str:
+    """A port ``a->b`` as the link it feeds: ``a → b``."""
+    return port.replace("->", " → ")
 
 
 def listed(items: Sequence[str], at_most: int = 8) -> str:

@@ -25,12 +25,16 @@ can only be lost: jitter makes a job late and never early."""
 
 @dataclass(frozen=True)
 class SharedLinks:
-    """Ports that carry the same jobs, and how those fit together there."""
+    """Ports that carry the same jobs, and how those fit together there.
+
+    rotation: None where the jobs' circles cannot be compared; ``incomparable`` then says why.
+    """
 
     jobs: tuple[str, ...]
     ports: tuple[Port, ...]
     capacity_bps: float
-    rotation: Rotation
+    rotation: Rotation | None
+    incomparable: str = ""
 
 
 def ports_of(cluster: Cluster, job: Job) -> set[Port]:
@@ -79,25 +83,28 @@ def shared_links(cluster: Cluster, jobs: Sequence[Job]) -> list[SharedLinks]:
         curves = [dedicated_curve(cluster, by_id[job], tightest) for job in ids]
         capacity_bps = cluster.rate_bps(tightest)
         try:
-            rotation = best_rotation(curves, capacity_bps)
+            rotation, incomparable = best_rotation(curves, capacity_bps), ""
         except ValueError as error:
-            raise BadInputError(
-                f"jobs {', '.join(ids)} on {tightest}: {error}",
-                allowed="jobs whose circles can be compared",
-                key="scheduler.interleaver",
-            ) from None
-        found.append(SharedLinks(ids, tuple(ports), capacity_bps, rotation))
+            rotation, incomparable = None, f"jobs {', '.join(ids)} on {tightest}: {error}"
+        found.append(SharedLinks(ids, tuple(ports), capacity_bps, rotation, incomparable))
     return found
 
 
 def time_shifts(arm: Arm, links: Sequence[SharedLinks]) -> dict[str, TimeShift]:
     """A time-shift for each job that shares a link. A job alone on all its links has none.
 
-    Raises BadInputError where a job is in two groups: that takes the affinity graph's traversal.
+    Raises BadInputError where a job is in two groups, which takes the affinity graph's traversal,
+    and where the circles of a group cannot be compared.
     """
     shifts: dict[str, TimeShift] = {}
     for group in links:
         rotation = group.rotation
+        if rotation is None:
+            raise BadInputError(
+                group.incomparable,
+                allowed="jobs whose circles can be compared, or the interleaver none",
+                key="scheduler.interleaver",
+            )
         for job, shift_s, period_s in zip(
             group.jobs, rotation.shifts_s, rotation.circle.periods_s, strict=True
         ):

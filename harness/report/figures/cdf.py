@@ -37,20 +37,21 @@ def all_arms(run: RunData) -> Figure | None:
     if not parts:
         return None
     factor, unit = time_unit(max(float(times.max()) for *_, times in parts))
-    data, tables, samples = [], [], 1.0
+    data, tables, samples, named = [], [], 1.0, set[str]()
     for name, side, tint, times in parts:
-        second = side == "predicted" and measured_any
-        label = f"{name}, predicted" if second else name
-        trace, table, per_point = _trace(times, factor, label, _line(tint, second))
-        data.append(trace)
+        dashed = side == "predicted" and measured_any
+        trace, table, per_point = _trace(times, factor, name, _line(tint, dashed))
+        data.append(trace | {"legendgroup": text(name), "showlegend": name not in named})
+        named.add(name)
         tables.append(table.assign(arm=name, side=side))
         samples = max(samples, per_point)
-    legend = "solid lines are measured, dashed ones predicted" if measured_any else "as predicted"
+    lines = "solid lines are measured, dashed ones predicted" if measured_any else "as predicted"
+    widest = np.concatenate([times for *_, times in parts])
     return Figure(
-        name="iteration-times",
+        name="all-times",
         title="Iteration times of all arms",
-        caption=f"The further right a line stands, the longer the iterations of its arm: {legend}.",
-        plot={"data": data, "layout": _layout(360, unit, None)},
+        caption=f"The further right a line stands, the longer the iterations of its arm ({lines}).",
+        plot={"data": data, "layout": _layout(360, unit, _range(widest * factor))},
         table=pd.concat(tables, ignore_index=True),
         note=note(samples, "iterations"),
     )
@@ -65,15 +66,15 @@ def one_arm(run: RunData, arm: ArmRead) -> Figure | None:
     factor, unit = time_unit(float(everything.max()))
     data, tables, samples = [], [], 1.0
     for side, times in found:
-        second = side == "predicted"
-        line = _line(INK if second else colour(0), second)
+        dashed = side == "predicted" and len(found) > 1
+        line = _line(INK if dashed else colour(0), dashed)
         trace, table, per_point = _trace(times, factor, side, line)
         data.append(trace)
         tables.append(table.assign(arm=arm.name, side=side))
         samples = max(samples, per_point)
     return Figure(
-        name=f"iteration-times-{arm.name}",
-        title=arm.name,
+        name=f"times_{arm.name}",
+        title=f"{arm.name}: iteration times",
         caption=_caption(found, arm),
         plot={"data": data, "layout": _layout(280, unit, _range(everything * factor))},
         table=pd.concat(tables, ignore_index=True),
@@ -86,8 +87,8 @@ def _times(run: RunData, arm: str) -> list[tuple[str, Floats]]:
     return [(name, times) for name, times in found if times.size]
 
 
-def _line(tint: str, second: bool) -> dict[str, Any]:
-    dash = {"dash": "dash", "width": 1.8} if second else {"width": 2.6}
+def _line(tint: str, dashed: bool) -> dict[str, Any]:
+    dash = {"dash": "dash", "width": 1.8} if dashed else {"width": 2.6}
     return {"color": tint, "shape": "hv", **dash}
 
 
@@ -129,12 +130,9 @@ def _range(values: Floats) -> list[float]:
     return [low - margin, high + margin]
 
 
-def _layout(height: int, unit: str, span: list[float] | None) -> dict[str, Any]:
-    time_axis = axis(f"iteration time ({unit})", nticks=7)
-    if span:
-        time_axis["range"] = span
+def _layout(height: int, unit: str, span: list[float]) -> dict[str, Any]:
     return layout(
         height,
-        xaxis=time_axis,
+        xaxis=axis(f"iteration time ({unit})", nticks=7, range=span),
         yaxis=axis("iterations (%)", range=[-2, 103], tickvals=[0, 25, 50, 75, 100]),
     )

@@ -13,7 +13,6 @@ from harness.report.documents import Circle
 from harness.report.figures.figure import (
     GRID,
     INK,
-    MUTED,
     Figure,
     colour,
     layout,
@@ -98,7 +97,7 @@ def _figure(
                 *_bars(circle, starts_s, ends_s, shown, job_names),
                 _capacity(circle.capacity_bps),
             ],
-            "layout": _layout(circle.perimeter_s, max(largest_bps, circle.capacity_bps)),
+            "layout": _layout(circle.perimeter_s, circle.capacity_bps, largest_bps),
         },
         table=pd.DataFrame(
             {"start_s": starts_s, "end_s": ends_s}
@@ -144,7 +143,7 @@ def _bars(
                 "customdata": numbers(starts_s * factor),
                 "marker": {
                     "color": colour(index),
-                    "line": {"width": 0},
+                    "line": {"width": 0.6, "color": colour(index)},
                     "pattern": {"shape": pattern(index)},
                 },
                 "hovertemplate": f"%{{r:.3g}} Gbit/s from %{{customdata:.4g}} {unit}",
@@ -166,16 +165,16 @@ def _capacity(capacity_bps: float) -> dict[str, Any]:
     }
 
 
-def _layout(perimeter_s: float, largest_bps: float) -> dict[str, Any]:
+def _layout(perimeter_s: float, capacity_bps: float, largest_bps: float) -> dict[str, Any]:
     factor, unit = time_unit(perimeter_s)
     return layout(
         400,
-        margin={"l": 44, "r": 44, "t": 24, "b": 28},
-        barmode="stack",
+        margin={"l": 64, "r": 64, "t": 40, "b": 36},
         polar={
             "barmode": "stack",
             "bargap": 0,
             "hole": 0.28,
+            "domain": {"y": [0, 0.94]},
             "bgcolor": "#ffffff",
             "angularaxis": {
                 "direction": "clockwise",
@@ -189,14 +188,12 @@ def _layout(perimeter_s: float, largest_bps: float) -> dict[str, Any]:
                 "linecolor": "#b9c2cb",
             },
             "radialaxis": {
-                "range": [0, largest_bps * 1.05 / 1e9],
-                "angle": 45,
-                "nticks": 5,
+                "range": [0, max(largest_bps, capacity_bps) * 1.05 / 1e9],
+                "tickvals": [capacity_bps / 1e9 * times for times in range(1, 9)],
+                "showticklabels": False,
+                "ticks": "",
+                "showline": False,
                 "gridcolor": GRID,
-                "linecolor": "#b9c2cb",
-                "tickfont": {"size": 11, "color": MUTED},
-                "ticksuffix": " Gbit/s",
-                "showticksuffix": "last",
             },
         },
     )

@@ -17,6 +17,7 @@ INK = "#1c2733"
 MUTED = "#5b6875"
 GRID = "#e6eaee"
 SHARED = "#8a97a5"
+CLEAR = "rgba(0,0,0,0)"
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Helvetica, Arial, sans-serif"
 )
@@ -26,6 +27,7 @@ FONT = (
 class Figure:
     """plot: plotly's data and layout. table: the same data, for the reader's own tools.
 
+    name: no other figure of the run has it; joined by ``_``, which the names of arms cannot hold.
     caption: one sentence that says what to see. note: what was thinned, if anything.
     """
 
@@ -66,9 +68,9 @@ def layout(height: int, **more: Any) -> dict[str, Any]:
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
         "margin": {"l": 58, "r": 14, "t": 12, "b": 46},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": CLEAR},
         "hoverlabel": {"font": {"family": FONT}},
-        "modebar": {"color": "#9aa5b1", "activecolor": INK, "bgcolor": "rgba(0,0,0,0)"},
+        "modebar": {"color": "#9aa5b1", "activecolor": INK, "bgcolor": CLEAR},
         **more,
     }
 

@@ -13,7 +13,7 @@ def figure_html(figure: Figure, identity: str, level: str) -> Html:
 
     The heading names the figure and the caption describes it for those who cannot see it.
     """
-    title, caption = f"{identity}-title", f"{identity}-caption"
+    title, caption = f"{identity}_title", f"{identity}_caption"
     return tag(
         "figure",
         tag(level, figure.title, id=title),
@@ -34,7 +34,7 @@ def figure_html(figure: Figure, identity: str, level: str) -> Html:
 
 
 def _caption(figure: Figure) -> Html:
-    return join(figure.caption, tag("small", " ", figure.note) if figure.note else "")
+    return join(figure.caption, tag("small", " ", figure.note) if figure.note.strip() else "")
 
 
 def _downloads(figure: Figure, identity: str) -> Html:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from harness.report.data import RunData, Side
+from harness.report.data import RunData
 from harness.report.documents import ArmRead
 from harness.report.figures.figure import (
     GRID,
@@ -23,50 +22,12 @@ from harness.report.figures.figure import (
     pattern,
     text,
 )
-from harness.report.thinning import Floats, mean_of_runs, note
-from harness.report.words import bit_rate, percent
+from harness.report.figures.load import ALL_JOBS, Load, first_iterations, loads_of
+from harness.report.thinning import mean_of_runs, note
+from harness.report.words import bit_rate, percent, port_name
 
-ZOOM_ITERATIONS = 6
 SENDING_SHARE = 0.05
 """Share of the capacity above which a job counts as sending in a sample."""
-
-ALL_JOBS = "all jobs (one queue)"
-
-
-@dataclass(frozen=True)
-class Load:
-    """What crossed one port of one network. rate_bps: shape (jobs, samples); t_s ends a sample."""
-
-    network: str
-    jobs: tuple[str, ...]
-    t_s: Floats
-    rate_bps: Floats
-    capacity_bps: float
-
-    def between(self, start_s: float, end_s: float) -> Load:
-        """The samples that end in this window."""
-        inside = (self.t_s >= start_s) & (self.t_s <= end_s)
-        return Load(
-            self.network, self.jobs, self.t_s[inside], self.rate_bps[:, inside], self.capacity_bps
-        )
-
-    @property
-    def mean_share(self) -> float:
-        """Mean load over the capacity."""
-        return float(self.rate_bps.sum(axis=0).mean()) / self.capacity_bps
-
-
-def ports_by_load(run: RunData) -> list[str]:
-    """All ports that have samples: the contended ones first, and among them the busiest."""
-    tables = [side.links for _, side in run.sides if len(side.links)]
-    if not tables:
-        return []
-    load = tables[0].groupby("port")["rate_bps"].sum().sort_values(ascending=False, kind="stable")
-    contended = {port for circle in run.circles for port in circle.ports}
-    ports = [str(port) for port in load.index]
-    return [port for port in ports if port in contended] + [
-        port for port in ports if port not in contended
-    ]
 
 
 def utilisation(run: RunData, arm: ArmRead, ports: list[str]) -> Figure | None:
@@ -78,69 +39,45 @@ def utilisation(run: RunData, arm: ArmRead, ports: list[str]) -> Figure | None:
     here = side.links[side.links["arm"] == arm.name]
     present = set(here["port"])
     port = next(port for port in ports if port in present)
-    loads = _loads(here[here["port"] == port])
+    loads = loads_of(here[here["port"] == port])
     predicted: list[Load] = []
     if name == "measured" and run.predicted:
         rows = run.predicted.links
-        predicted = _loads(rows[(rows["arm"] == arm.name) & (rows["port"] == port)])
-    window = _zoom(side, arm.name, loads)
-    whole, samples = _areas(loads, run.job_names, "x2", "y2", legend=False)
-    close, _ = _areas(
+        predicted = loads_of(rows[(rows["arm"] == arm.name) & (rows["port"] == port)])
+    window = first_iterations(side, arm.name, loads)
+    whole, below = _areas(loads, run.job_names, "x2", "y2", legend=False)
+    close, above = _areas(
         [load.between(*window) for load in loads], run.job_names, "x", "y", legend=True
     )
     capacity_bps = loads[0].capacity_bps
     return Figure(
-        name=f"link-{arm.name}",
-        title=arm.name,
+        name=f"link_{arm.name}",
+        title=f"{arm.name}: link load",
         caption=_caption(port, loads, predicted, name),
         plot={
             "data": [*close, *_totals(predicted, window), *whole],
             "layout": _layout(loads, predicted, capacity_bps, window),
         },
         table=_table(loads, arm.name, port, name, predicted),
-        note=note(samples, "samples"),
+        note=" ".join((note(above, "samples above"), note(below, "samples below and in the CSV"))),
     )
-
-
-def _loads(rows: pd.DataFrame) -> list[Load]:
-    """One load a network: a dedicated arm has one network a job."""
-    found = []
-    named = rows.assign(job=rows["job"].fillna(ALL_JOBS))
-    for network, group in named.groupby("network", sort=False):
-        wide = group.pivot_table(index="t_s", columns="job", values="rate_bps", aggfunc="sum")
-        found.append(
-            Load(
-                str(network),
-                tuple(str(job) for job in wide.columns),
-                wide.index.to_numpy(dtype=float),
-                wide.fillna(0.0).to_numpy(dtype=float).T,
-                float(group["capacity_bps"].iloc[0]),
-            )
-        )
-    return found
-
-
-def _zoom(side: Side, arm: str, loads: list[Load]) -> tuple[float, float]:
-    """The first few iterations after the warm-up; all there is where none was counted."""
-    rows = side.iterations[(side.iterations["arm"] == arm) & side.iterations["counted"]]
-    if rows.empty:
-        return min(float(load.t_s[0]) for load in loads), max(float(load.t_s[-1]) for load in loads)
-    start_s = float(rows["start_s"].min())
-    return start_s, start_s + ZOOM_ITERATIONS * float(rows["iteration_s"].mean())
 
 
 def _areas(
     loads: list[Load], job_names: list[str], x: str, y: str, *, legend: bool
 ) -> tuple[list[dict[str, Any]], int]:
-    """Areas stacked by job; side by side networks are drawn over each other, not stacked."""
+    """Areas stacked by job; jobs on networks of their own are lines, for they do not add up."""
     traces, most = [], 1
-    for number, load in enumerate(loads):
+    stacked = len(loads) == 1
+    # Outlines would fill the whole run with the colour of the job on top.
+    width = 1.8 if not stacked else 0.8 if legend else 0
+    for load in loads:
         if load.t_s.size < 2:
             continue
         t_s, rates, samples = mean_of_runs(load.t_s, load.rate_bps)
         most = max(most, samples)
         for job, rate in zip(load.jobs, rates, strict=True):
-            if load.jobs != (ALL_JOBS,) and not rate.any() and len(loads) > 1:
+            if not stacked and not rate.any():
                 continue
             index = job_names.index(job) if job in job_names else 0
             tint = SHARED if job == ALL_JOBS else colour(index)
@@ -155,12 +92,10 @@ def _areas(
                     "y": numbers(rate / 1e9),
                     "xaxis": x,
                     "yaxis": y,
-                    "stackgroup": f"{y}-{number}",
-                    "line": {"color": tint, "width": 0.8, "shape": "vh"},
-                    "fillcolor": _faint(tint, 0.55 if len(loads) == 1 else 0.35),
-                    "fillpattern": {"shape": pattern(index), "fillmode": "overlay"},
+                    "line": {"color": tint, "width": width, "shape": "vh"},
                     "hovertemplate": "%{y:.3g} Gbit/s",
                 }
+                | (_fill(tint, index, y) if stacked else {})
             )
     return traces, most
 
@@ -189,14 +124,18 @@ def _totals(predicted: list[Load], window: tuple[float, float]) -> list[dict[str
     return traces
 
 
-def _faint(tint: str, opacity: float) -> str:
+def _fill(tint: str, index: int, group: str) -> dict[str, Any]:
     red, green, blue = (int(tint[start : start + 2], 16) for start in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"
+    return {
+        "stackgroup": group,
+        "fillcolor": f"rgba({red},{green},{blue},0.55)",
+        "fillpattern": {"shape": pattern(index), "fillmode": "overlay"},
+    }
 
 
 def _caption(port: str, loads: list[Load], predicted: list[Load], side: str) -> str:
     mean = float(np.mean([load.mean_share for load in loads]))
-    words = f"{_subject(loads)} {percent(mean)} of {port} on average"
+    words = f"{_subject(loads)} {percent(mean)} of {port_name(port)} on average"
     if predicted:
         foreseen = float(np.mean([load.mean_share for load in predicted]))
         words += f" (predicted {percent(foreseen)})"
@@ -208,6 +147,8 @@ def _caption(port: str, loads: list[Load], predicted: list[Load], side: str) -> 
 def _subject(loads: list[Load]) -> str:
     if len(loads) > 1:
         return "Each job, alone on its own copy of the link, fills"
+    if len(loads[0].jobs) == 1 and loads[0].jobs != (ALL_JOBS,):
+        return f"{loads[0].jobs[0]} fills"
     return "The jobs together fill"
 
 
@@ -220,8 +161,9 @@ def _turns(loads: list[Load]) -> str:
     busy = int((sending > 0).sum())
     if busy == 0:
         return ""
-    shared = percent(float((sending > 1).sum()) / busy)
-    return f", and in {shared} of the busy samples more than one sends"
+    shared = float((sending > 1).sum()) / busy
+    often = f"{percent(shared)} of the busy samples" if shared else "no sample"
+    return f", and in {often} more than one of them sends"
 
 
 def _table(
@@ -275,12 +217,13 @@ def _layout(
         "layer": "below",
     }
     return layout(
-        460,
+        440,
+        margin={"l": 58, "r": 18, "t": 12, "b": 28},
         hovermode="x unified",
         xaxis=axis("", range=list(window), anchor="y", ticksuffix=" s", nticks=8),
         yaxis=rate_axis | {"domain": [0.46, 1]},
         xaxis2=axis("", range=[0, end_s], anchor="y2", ticksuffix=" s", nticks=8),
-        yaxis2=rate_axis | {"domain": [0, 0.27], "anchor": "x2", "nticks": 3},
+        yaxis2=rate_axis | {"domain": [0, 0.25], "anchor": "x2", "nticks": 3},
         shapes=[*lines, band],
         annotations=[
             _label(
@@ -291,7 +234,7 @@ def _layout(
                 capacity_bps / 1e9,
                 "right",
             ),
-            _label("the whole run; in grey the part above", "paper", 0, "paper", 0.365, "left"),
+            _label("The whole run; in grey the part above", "paper", 0, "paper", 0.27, "left"),
         ],
     )
 
@@ -304,7 +247,7 @@ def _label(words: str, xref: str, x: float, yref: str, y: float, anchor: str) ->
         "yref": yref,
         "y": y,
         "xanchor": anchor,
-        "yanchor": "bottom" if xref != "paper" else "middle",
+        "yanchor": "bottom",
         "showarrow": False,
         "font": {"size": 11.5, "color": MUTED},
     }

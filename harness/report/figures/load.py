@@ -1,0 +1,77 @@
+"""The load of a port as the link table has it, by network and job. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from harness.report.data import RunData, Side
+from harness.report.thinning import Floats, lengths
+
+ZOOM_ITERATIONS = 6
+
+ALL_JOBS = "all jobs (one queue)"
+
+
+@dataclass(frozen=True)
+class Load:
+    """What crossed one port of one network. rate_bps: shape (jobs, samples); t_s ends a sample."""
+
+    network: str
+    jobs: tuple[str, ...]
+    t_s: Floats
+    rate_bps: Floats
+    capacity_bps: float
+
+    def between(self, start_s: float, end_s: float) -> Load:
+        """The samples that end in this window."""
+        inside = (self.t_s >= start_s) & (self.t_s <= end_s)
+        return Load(
+            self.network, self.jobs, self.t_s[inside], self.rate_bps[:, inside], self.capacity_bps
+        )
+
+    @property
+    def mean_share(self) -> float:
+        """Mean load over the capacity."""
+        total_bps = np.average(self.rate_bps.sum(axis=0), weights=lengths(self.t_s))
+        return float(total_bps) / self.capacity_bps
+
+
+def ports_by_load(run: RunData) -> list[str]:
+    """All ports that have samples: the contended ones first, and among them the busiest."""
+    links = pd.concat([side.links for _, side in run.sides])
+    load = links.groupby("port")["rate_bps"].sum().sort_values(ascending=False, kind="stable")
+    contended = {port for circle in run.circles for port in circle.ports}
+    ports = [str(port) for port in load.index]
+    return [port for port in ports if port in contended] + [
+        port for port in ports if port not in contended
+    ]
+
+
+def loads_of(rows: pd.DataFrame) -> list[Load]:
+    """One load a network: a dedicated arm has one network a job."""
+    found = []
+    named = rows.assign(job=rows["job"].fillna(ALL_JOBS))
+    for network, group in named.groupby("network", sort=False):
+        wide = group.pivot_table(index="t_s", columns="job", values="rate_bps", aggfunc="sum")
+        found.append(
+            Load(
+                str(network),
+                tuple(str(job) for job in wide.columns),
+                wide.index.to_numpy(dtype=float),
+                wide.fillna(0.0).to_numpy(dtype=float).T,
+                float(group["capacity_bps"].iloc[0]),
+            )
+        )
+    return found
+
+
+def first_iterations(side: Side, arm: str, loads: list[Load]) -> tuple[float, float]:
+    """The first few iterations after the warm-up; all there is where none was counted."""
+    rows = side.iterations[(side.iterations["arm"] == arm) & side.iterations["counted"]]
+    if rows.empty:
+        return min(float(load.t_s[0]) for load in loads), max(float(load.t_s[-1]) for load in loads)
+    start_s = float(rows["start_s"].min())
+    return start_s, start_s + ZOOM_ITERATIONS * float(rows["iteration_s"].mean())
