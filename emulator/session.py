@@ -82,9 +82,10 @@ class Session:
         check_network(plan)
 
     def remove_network(self, plan: NetworkPlan) -> None:
-        """Remove the namespaces of ``plan`` with all in them."""
-        remove_namespaces(plan.namespaces.values())
-        self.state.release_namespaces(plan.namespaces.values())
+        """Remove those namespaces of ``plan`` that are this run's, with all in them."""
+        ours = [name for name in plan.namespaces.values() if name in self.state.namespaces]
+        remove_namespaces(ours)
+        self.state.release_namespaces(ours)
 
     def explain(self) -> str:
         """What a child last wrote to its standard error."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
@@ -29,7 +30,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Invariant:
-    """One check: its measured value beside its limit, and how bad its failure is."""
+    """One check: its measured value beside its limit, and how bad its failure is.
+
+    bound: on which side of the limit the value has to be. unit: ``share``, ``bytes``, ...
+    """
 
     name: str
     ok: bool
@@ -37,6 +41,8 @@ class Invariant:
     limit: float
     explanation: str
     on_failure: Status
+    bound: Literal["at most", "at least", "exactly"] = "at most"
+    unit: str = "share"
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,8 @@ def _completeness(box: BoxEvidence) -> Invariant:
         box.iterations_wanted,
         "all iterations were measured",
         Status.SUSPECT,
+        bound="exactly",
+        unit="iterations",
     )
 
 
@@ -172,6 +180,7 @@ def _rate_bound(ports: Sequence[PortEvidence]) -> Invariant:
         2 * FRAME_BYTES,
         "in no window did a port send more than rate x time + buckets (largest excess, bytes)",
         Status.INVALID,
+        unit="bytes",
     )
 
 
@@ -184,6 +193,7 @@ def _no_drops(ports: Sequence[PortEvidence]) -> Invariant:
         0,
         "no port of the lossless fabric dropped",
         Status.INVALID,
+        unit="packets",
     )
 
 
@@ -202,13 +212,20 @@ def _conservation(switches: Sequence[SwitchEvidence]) -> Invariant:
         0,
         "every byte that entered a switch left it or is queued in it (largest difference, bytes)",
         Status.INVALID,
+        unit="bytes",
     )
 
 
 def _classified(ports: Sequence[PortEvidence]) -> Invariant:
     stray = sum(port.unclassified_bytes for port in ports)
     return Invariant(
-        "classified", stray == 0, stray, 0, "no bytes but the jobs' crossed a port", Status.INVALID
+        "classified",
+        stray == 0,
+        stray,
+        0,
+        "no bytes but the jobs' crossed a port",
+        Status.INVALID,
+        unit="bytes",
     )
 
 
@@ -220,6 +237,7 @@ def _headroom(box: BoxEvidence) -> Invariant:
         IDLE_LIMIT,
         "share of CPU time that stayed idle",
         Status.SUSPECT,
+        bound="at least",
     )
 
 

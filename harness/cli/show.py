@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from emulator.emulate import Progress as ProgressCallback
+from harness.report.words import quantity
 
 console = Console(stderr=True, highlight=False)
 if not console.is_terminal:
@@ -97,7 +98,8 @@ def print_summary(summary: dict[str, Any]) -> None:
             if not invariant["ok"]:
                 console.print(
                     f"{arm['name']} is {arm['verdict']['status']}: {invariant['name']}: "
-                    f"{invariant['value']:.4g} against a limit of {invariant['limit']:.4g} "
+                    f"{quantity(invariant['value'], invariant['unit'])}, {invariant['bound']} "
+                    f"{quantity(invariant['limit'], invariant['unit'])} allowed "
                     f"({invariant['explanation']})",
                     style="yellow",
                 )

@@ -61,7 +61,7 @@ def finish_run(
     summary: dict[str, Any],
 ) -> None:
     """What stands beside the tables: the summary, the circles, and the report on all of it."""
-    from harness.report.page import write_report  # plotly takes a second to load
+    from harness.report.page import write_report  # only here is it needed
 
     _write_scenario(directory, scenario, run_id)
     write_json(directory / "summary.json", summary)

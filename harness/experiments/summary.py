@@ -96,6 +96,8 @@ def verdict_document(verdict: Verdict | None) -> dict[str, Any]:
                 "ok": invariant.ok,
                 "value": invariant.value,
                 "limit": invariant.limit,
+                "bound": invariant.bound,
+                "unit": invariant.unit,
                 "explanation": invariant.explanation,
                 "on_failure": str(invariant.on_failure),
             }

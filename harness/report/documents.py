@@ -38,6 +38,8 @@ class InvariantCheck(_Document):
     ok: bool
     value: float
     limit: float
+    bound: str
+    unit: str
     explanation: str
 
 

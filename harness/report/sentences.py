@@ -11,6 +11,7 @@ from harness.report.words import (
     listed,
     number,
     percent,
+    quantity,
     seconds,
     sentence,
     within,
@@ -140,7 +141,8 @@ def verdict_words(verdict: VerdictRead) -> str:
     if not failed:
         return f"All {total} invariants hold."
     broken = [
-        f"{invariant.name} does not ({number(invariant.value)}, limit {number(invariant.limit)})"
+        f"{invariant.name} does not ({quantity(invariant.value, invariant.unit)}, "
+        f"{invariant.bound} {quantity(invariant.limit, invariant.unit)} allowed)"
         for invariant in failed
     ]
     return f"{total - len(failed)} of {total} invariants hold; {listed(broken)}."

@@ -8,7 +8,7 @@ from harness.report.data import RunData, Side
 from harness.report.documents import ArmRead, InvariantCheck, SideTimes
 from harness.report.html import Html, join, table, tag
 from harness.report.sentences import VERDICT_MEANING, sharing_words, verdict_words
-from harness.report.words import NOTHING, number, seconds, sentence, signed_percent
+from harness.report.words import NOTHING, quantity, seconds, sentence, signed_percent
 
 ICONS = {"valid": "✓", "suspect": "!", "invalid": "✕"}
 
@@ -114,8 +114,8 @@ def _invariants(arm: str, invariants: list[InvariantCheck]) -> Html:
         [
             invariant.name,
             _check(ok=invariant.ok),
-            number(invariant.value),
-            number(invariant.limit),
+            quantity(invariant.value, invariant.unit),
+            f"{invariant.bound} {quantity(invariant.limit, invariant.unit)}",
             invariant.explanation,
         ]
         for invariant in invariants

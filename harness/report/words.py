@@ -47,6 +47,13 @@ def percent(share: float) -> str:
     return f"{_significant(share * 100, 3)}{SPACE}%"
 
 
+def quantity(value: float, unit: str) -> str:
+    """A value of a verdict: ``2.1 %`` for a share, ``3 028 bytes`` for a count."""
+    if unit == "share":
+        return f"{number(value * 100)}{SPACE}%"
+    return f"{number(value)}{SPACE}{unit}"
+
+
 def signed_percent(share: float | None) -> str:
     """A difference with its sign: ``+0.82 %``."""
     if share is None or not math.isfinite(share):

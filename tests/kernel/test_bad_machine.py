@@ -36,7 +36,7 @@ def test_without_root_the_way_out_is_said(tmp_path: Path) -> None:
         "import os,sys\n"
         "from harness.cli.main import main\n"  # first: root's Python may be nobody else's to read
         "os.setgroups([]);os.setgid(65534);os.setuid(65534)\n"
-        f"sys.argv=['roundelay','run',{str(scenario)!r},'-o','/nonexistent/out']\n"
+        f"sys.argv=['roundelay','run',{str(scenario)!r},'--output=/nonexistent/out']\n"
         "main()\n"
     )
     for directory in (tmp_path, *tmp_path.parents):

@@ -39,7 +39,7 @@ def strangers() -> Iterator[dict[str, object]]:
         ("ip", "link", "add", "rl-eth0", "type", "veth", "peer", "name", "rl-eth1"), check=True
     )
     cgroup.mkdir()
-    process = subprocess.Popen(("sleep", "600"))
+    process = subprocess.Popen(("sleep", "600"), env={})  # knows nothing of the state directory
     (cgroup / "cgroup.procs").write_text(str(process.pid))
     yield {"namespace": namespace, "cgroup": cgroup, "process": process}
     process.kill()

@@ -18,6 +18,7 @@ import pytest
 from harness.report import html, sentences, thinning, words
 from harness.report.documents import Summary
 from harness.report.page import build_report, write_report
+from harness.report.words import SPACE
 from traces.errors import BadInputError
 from traces.results import IterationRow, JobRow, LinkRow
 from traces.run_directory import write_json, write_table
@@ -62,6 +63,8 @@ def invariant(**changes: Any) -> dict[str, Any]:
         "value": 0.001,
         "limit": 0.02,
         "explanation": "share of CPU time that the hypervisor gave to others",
+        "bound": "at most",
+        "unit": "share",
         "on_failure": "suspect",
     } | changes
 
@@ -270,7 +273,8 @@ def test_verdict_in_words_gives_the_value_beside_the_limit() -> None:
     verdict = Summary.model_validate(summary(arms=[document])).arms[0].verdict
     assert verdict is not None
     assert sentences.verdict_words(verdict) == (
-        "1 of 2 invariants hold; link calibration does not (0.0214, limit 0.02)."
+        "1 of 2 invariants hold; link calibration does not "
+        f"(2.14{SPACE}%, at most 2{SPACE}% allowed)."
     )
 
 
