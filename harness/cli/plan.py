@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from emulator.emulate import plan_arm
+from emulator.networks import plan_arm
 from harness.cli.options import json_option, run_id_option, scenario_argument
 from harness.cli.show import console, print_json
 from harness.experiments.run import scale_of

@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from emulator.emulate import ArmMeasurement, Progress, emulate_arm, plan_arm
+from emulator.emulate import Progress, emulate_arm
+from emulator.measurement import ArmMeasurement
+from emulator.networks import plan_arm
 from emulator.scale import ScalePlan, plan_scale
 from emulator.session import Session
 from harness.experiments.decide import Decision, decide

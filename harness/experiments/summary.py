@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from emulator.scale import ScalePlan
-from emulator.verdict import Status, Verdict
+from emulator.verdict import Verdict
 from harness.experiments.run import ArmResult
 from harness.fidelity.compare import STATISTICS, IterationTimes
 from traces.results import IterationRow, JobRow
@@ -84,10 +84,8 @@ def _difference(
     return {name: getattr(predicted, name) / getattr(measured, name) - 1 for name in STATISTICS}
 
 
-def verdict_document(verdict: Verdict | None) -> dict[str, Any]:
-    """A verdict as plain data; one that was never reached is invalid."""
-    if verdict is None:
-        return {"status": str(Status.INVALID), "invariants": []}
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain data."""
     return {
         "status": str(verdict.status),
         "invariants": [

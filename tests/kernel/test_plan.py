@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.emulate import plan_arm
+from emulator.networks import plan_arm
 from harness.experiments.run import scale_of
 from netshaper.apply import remove_namespaces
 from netshaper.netlink import NetlinkSocket

@@ -141,8 +141,8 @@ def test_guaranteed_rates_never_exceed_the_port(plan: NetworkPlan) -> None:
         assert sum(rates) <= end.shape.rate_bps
 
 
-@given(plans(), st.integers(0, 100))
-def test_every_queue_is_limited_to_the_ports_buffer(plan: NetworkPlan, _: int) -> None:
+@given(plans())
+def test_every_queue_is_limited_to_the_ports_buffer(plan: NetworkPlan) -> None:
     for end in plan.ports.values():
         limits = {
             value_after(command, "limit")

@@ -1,0 +1,85 @@
+"""Starts the workers of the jobs on a network and connects them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from emulator.coordinator import JobRun, connect_workers
+from emulator.messages import Message, MessageSocket
+from emulator.networks import PlannedNetwork, common_window_bytes, connections_of
+from emulator.scale import ScalePlan
+from emulator.session import Session
+from emulator.worker import flows_by_rank
+from traces.scenario import Job
+
+FIRST_PORT = 20000
+CONGESTION_CONTROL = "cubic"
+
+
+def start_jobs(
+    session: Session, networks: Sequence[PlannedNetwork], iterations: int, scale: ScalePlan
+) -> list[JobRun]:
+    """All jobs of ``networks``, their workers connected and waiting for the first iteration.
+
+    The sockets of the workers are the caller's to close.
+    """
+    runs = []
+    for network in networks:
+        for index, job in enumerate(network.jobs):
+            workers = _start_workers(session, network, job, index, scale)
+            runs.append(JobRun(job.id, workers, iterations, start_after_s=job.start_s))
+    for run in runs:
+        connect_workers(run.workers, session.explain)
+    return runs
+
+
+def worker_timeline(job: Job, rank: int, scale: ScalePlan) -> Message:
+    """A worker's compute timeline with what it sends and receives, in scaled payload bytes."""
+    transfers = []
+    for transfer in job.profile.demand.transfers:
+        flows = flows_by_rank(
+            [
+                (source, destination, scale.payload_bytes(size))
+                for source, destination, size in transfer.flows(len(job.servers))
+            ]
+        )
+        limit = transfer.rate_limit_bps
+        transfers.append(
+            {
+                "ready_s": transfer.ready_s,
+                "blocking": transfer.blocking,
+                "rate_limit_bytes_per_s": None if limit is None else scale.payload_bytes(limit / 8),
+                "send": flows["send"][rank],
+                "receive": flows["receive"][rank],
+            }
+        )
+    return {"compute_s": job.profile.demand.compute_s, "transfers": transfers}
+
+
+def _start_workers(
+    session: Session, network: PlannedNetwork, job: Job, index: int, scale: ScalePlan
+) -> list[MessageSocket]:
+    plan = network.plan
+    pairs = sorted(connections_of(job))
+    port = FIRST_PORT + index
+    workers = []
+    for rank, server in enumerate(job.servers):
+        peers = [
+            [destination, plan.server_addresses[job.servers[destination]], port]
+            for source, destination in pairs
+            if source == rank
+        ]
+        specification = {
+            "rank": rank,
+            "namespace": plan.namespaces[server],
+            "address": plan.server_addresses[server],
+            "port": port,
+            "dscp": plan.job_dscp[job.id],
+            "window_bytes": common_window_bytes(plan),
+            "congestion_control": CONGESTION_CONTROL,
+            "peers": peers,
+            "sources": [source for source, destination in pairs if destination == rank],
+            "timeline": worker_timeline(job, rank, scale),
+        }
+        workers.append(session.start("worker", specification, f"{network.name}-{server}"))
+    return workers

@@ -1,0 +1,55 @@
+"""Runs every check inside the guest and writes what each saw to report.json.
+
+``python -m tests.guest.inside DIRECTORY``. A check asserts nothing: the tests outside do, on what
+it saw. The report is written after every check, so that a hang loses only its own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.guest.inside import cgroup_checks, kernel_checks, mounts, network_checks, run_checks
+
+_CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
+    ("kernel", kernel_checks.identity),
+    ("modules", kernel_checks.modules),
+    ("unified", mounts.mount_v2),
+    ("v2 groups", cgroup_checks.groups),
+    ("v2 nested", cgroup_checks.nested_caller),
+    ("network", network_checks.network),
+    ("queue of all", network_checks.shared_queue),
+    ("run", run_checks.whole_run),
+    ("killed run", run_checks.killed_run),
+    ("legacy", mounts.mount_v1),
+    ("v1 groups", cgroup_checks.groups),
+    ("v1 cpuset", cgroup_checks.cpuset),
+    ("v1 session", run_checks.session),
+)
+
+
+def main(directory: Path) -> None:
+    """Run all checks in their order."""
+    report: dict[str, Any] = {}
+    for name, check in _CHECKS:
+        begun_s = time.monotonic()
+        entry: dict[str, Any] = {}
+        try:
+            entry["saw"] = check()
+        except BaseException:
+            entry["error"] = traceback.format_exc()
+        entry["took_s"] = round(time.monotonic() - begun_s, 2)
+        report[name] = entry
+        print(f"check {name}: {entry['took_s']} s", flush=True)
+        partial = directory / "report.json.new"
+        partial.write_text(json.dumps(report, indent=1, default=str))
+        partial.replace(directory / "report.json")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

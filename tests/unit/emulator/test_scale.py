@@ -1,0 +1,147 @@
+"""The one number that rates and bytes are divided by."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emulator.scale import (
+    BITS_PER_S_AND_CORE,
+    BUDGET_SHARE,
+    GOOD_PACKETS,
+    ScalePlan,
+    load_hop_bps,
+    plan_scale,
+    smallest_transfer_bytes,
+)
+from netshaper.shaping import FRAME_BYTES, TCP_PAYLOAD_BYTES
+from tests.unit.builders import (
+    GBIT,
+    TOY_COMPUTE_S,
+    all_to_all_job,
+    make_arm,
+    make_job,
+    toy_cluster,
+    toy_pair,
+    toy_transfer,
+)
+from traces.cluster import dumbbell
+from traces.demand import Demand, Pattern
+
+
+def two_significant_digits(value: float) -> bool:
+    return float(f"{value:.1e}") == value
+
+
+def arm_with_transfers(*sizes: float, rate_bps: float = GBIT) -> object:
+    transfers = tuple(toy_transfer(bytes=size) for size in sizes)
+    jobs = (make_job("one", demand=Demand(TOY_COMPUTE_S, transfers)),)
+    return make_arm(jobs, cluster=dumbbell(2, 2, rate_bps))
+
+
+def test_the_load_is_rate_times_hops_of_every_connection() -> None:
+    # each job: left to right and back, three ports each
+    assert load_hop_bps(toy_cluster(), toy_pair()) == 2 * 2 * 3 * GBIT
+
+
+def test_a_slow_middle_bounds_what_crosses_it() -> None:
+    assert load_hop_bps(dumbbell(2, 2, GBIT, GBIT / 4), toy_pair()) == 2 * 2 * 3 * GBIT / 4
+
+
+def test_two_transfers_on_one_connection_load_it_once() -> None:
+    twice = Demand(TOY_COMPUTE_S, (toy_transfer(), toy_transfer()))
+    assert load_hop_bps(toy_cluster(), [make_job("one", demand=twice)]) == 2 * 3 * GBIT
+
+
+def test_the_smallest_transfer_is_the_smallest_flow() -> None:
+    assert smallest_transfer_bytes([all_to_all_job()]) == pytest.approx(5e6 / 3)
+    assert smallest_transfer_bytes([make_job("quiet", demand=Demand(0.1, ()))]) == math.inf
+
+
+def test_a_given_divisor_is_kept() -> None:
+    plan = plan_scale([make_arm()], cores=2, rate_divisor=123.4)
+    assert (plan.rate_divisor, plan.reason) == (123.4, "given in the scenario")
+    assert plan.load_hop_bps == pytest.approx(12 * GBIT / 123.4)
+
+
+def test_large_transfers_are_divided_until_the_packets_are_just_good() -> None:
+    plan = plan_scale([arm_with_transfers(1e9)], cores=2)  # type: ignore[list-item]
+    assert plan.rate_divisor == 1400  # 1e9 / 1514 / 500 = 1321, to two digits up
+    assert GOOD_PACKETS * 0.9 < plan.smallest_transfer_packets <= GOOD_PACKETS
+    assert "packets" in plan.reason
+
+
+def test_small_transfers_are_divided_as_the_box_needs() -> None:
+    plan = plan_scale([arm_with_transfers(5e6)], cores=2)  # type: ignore[list-item]
+    assert plan.rate_divisor == 6.7  # more than 5e6 / 1514 / 500 = 6.605, and 6e9 / 0.96e9 = 6.25
+    assert plan_scale([arm_with_transfers(5e6)], cores=1).rate_divisor == 13  # type: ignore[list-item]
+    assert "budget" in plan_scale([arm_with_transfers(5e6)], cores=1).reason  # type: ignore[list-item]
+
+
+def test_the_divisor_is_that_of_the_worst_arm() -> None:
+    small, large = arm_with_transfers(1e7), arm_with_transfers(1e7, rate_bps=1e10)
+    together = plan_scale([small, large], cores=2)  # type: ignore[list-item]
+    assert together.rate_divisor == plan_scale([large], cores=2).rate_divisor  # type: ignore[list-item]
+    assert together.rate_divisor > plan_scale([small], cores=2).rate_divisor  # type: ignore[list-item]
+
+
+def test_a_link_is_never_made_faster() -> None:
+    assert plan_scale([arm_with_transfers(1e3, rate_bps=1e6)], cores=64).rate_divisor == 1.0  # type: ignore[list-item]
+
+
+def test_without_traffic_there_is_a_plan_without_warnings() -> None:
+    plan = plan_scale([make_arm([make_job("quiet", demand=Demand(0.1, ()))])], cores=2)
+    assert plan.reason == "no transfer crosses a link"
+    assert plan.warnings == ()
+
+
+@given(st.floats(1e5, 1e12), st.floats(1e6, 4e11), st.integers(1, 64))
+def test_an_automatic_divisor_is_readable_and_keeps_the_budget(
+    size: float, rate_bps: float, cores: int
+) -> None:
+    plan = plan_scale([arm_with_transfers(size, rate_bps=rate_bps)], cores)  # type: ignore[list-item]
+    assert two_significant_digits(plan.rate_divisor)
+    assert plan.rate_divisor >= 1
+    assert plan.load_hop_bps <= cores * BITS_PER_S_AND_CORE * BUDGET_SHARE * (1 + 1e-6)
+    # no larger than needed: one reason or the other asks for at least nine tenths of it
+    needed = max(
+        size / FRAME_BYTES / GOOD_PACKETS,
+        6 * rate_bps / (cores * BITS_PER_S_AND_CORE * BUDGET_SHARE),
+        1.0,
+    )
+    assert needed * (1 - 1e-6) <= plan.rate_divisor <= needed * 1.11
+
+
+def test_a_load_above_the_budget_is_warned_of() -> None:
+    (warning,) = plan_scale([make_arm()], cores=2, rate_divisor=2.0).warnings
+    assert "Gbit/s x hops" in warning
+
+
+def test_a_transfer_of_a_few_packets_is_warned_of() -> None:
+    (warning,) = plan_scale([make_arm()], cores=2, rate_divisor=1000.0).warnings
+    assert "the smallest transfer is 3 packets" in warning
+
+
+def test_a_good_plan_has_no_warnings() -> None:
+    assert plan_scale([make_arm()], cores=2).warnings == ()
+
+
+@given(st.floats(1.0, 1e12), st.floats(1.0, 1e5))
+def test_the_frames_of_the_payload_fill_the_wire_bytes_within_one_frame(
+    wire_bytes: float, divisor: float
+) -> None:
+    plan = ScalePlan(divisor, 1.0, 1.0, 1.0, "")
+    payload = plan.payload_bytes(wire_bytes)
+    frames = math.ceil(payload / TCP_PAYLOAD_BYTES)
+    on_the_wire = payload + frames * (FRAME_BYTES - TCP_PAYLOAD_BYTES)
+    assert payload >= 1
+    assert abs(on_the_wire - wire_bytes / divisor) <= FRAME_BYTES
+
+
+def test_all_to_all_loads_every_pair() -> None:
+    # 12 ordered pairs of 4 servers: 4 on one side (2 ports), 8 across (3 ports)
+    assert load_hop_bps(toy_cluster(), [all_to_all_job()]) == (4 * 2 + 8 * 3) * GBIT
+    assert all_to_all_job().profile.demand.transfers[0].pattern is Pattern.ALL_TO_ALL
