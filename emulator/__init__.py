@@ -1,0 +1,1 @@
+"""Real processes that stand for a cluster's jobs. See README.md."""

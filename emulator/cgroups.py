@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from traces.errors import EmulationError
 
 _KILL_TIMEOUT_S = 10.0
+_OCTAL = re.compile(r"\\([0-7]{3})")  # how mountinfo writes white space and backslashes
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def parse_hierarchies(mountinfo: str, own_cgroups: str) -> list[Hierarchy]:
         if kind not in ("cgroup", "cgroup2"):
             continue
         _, _, _, mounted_root, mount, *_ = before.split()
-        mount_point = Path(mount.encode().decode("unicode_escape"))
+        mount_point = Path(_OCTAL.sub(lambda escape: chr(int(escape[1], 8)), mount))
         words = set(options.rpartition(" ")[2].split(","))
         for controllers, path in own.items():
             if (kind == "cgroup2") is not (not controllers) or not controllers <= words:

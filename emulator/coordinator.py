@@ -10,21 +10,13 @@ from dataclasses import dataclass, field
 from emulator.messages import Message, MessageSocket
 from emulator.timeshift import TimeShiftAgent
 from traces.errors import EmulationError
+from traces.results import IterationSpan
 
 START_LEAD_S = 0.05
 """From the moment that all workers are ready to the first iteration."""
 
 _SILENCE_S = 60.0
 _POLL_S = 0.1
-
-
-@dataclass(frozen=True)
-class MeasuredIteration:
-    """One iteration of a job as its workers measured it; monotonic seconds."""
-
-    start_s: float
-    communication_start_s: float
-    end_s: float
 
 
 @dataclass
@@ -36,7 +28,7 @@ class JobRun:
     iterations: int
     start_after_s: float = 0.0
     agent: TimeShiftAgent | None = None
-    measured: list[MeasuredIteration] = field(default_factory=list)
+    measured: list[IterationSpan] = field(default_factory=list)
     lateness_s: list[float] = field(default_factory=list)
     _start_s: float = 0.0
     _stopping: bool = False
@@ -79,7 +71,7 @@ class JobRun:
         end_s = max(max(end["timeline_end_s"], *end["received_s"], 0.0) for end in ends)
         starts = [start for end in ends for start in end["started_s"]]
         self.lateness_s += [late for end in ends for late in end["lateness_s"]]
-        self.measured.append(MeasuredIteration(self._start_s, min(starts, default=end_s), end_s))
+        self.measured.append(IterationSpan(self._start_s, min(starts, default=end_s), end_s))
         if not self.done:
             self._start_iteration(end_s if self.agent is None else self.agent.next_start_s(end_s))
 

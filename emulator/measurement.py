@@ -18,7 +18,7 @@ from emulator.verdict import (
     invariants_of,
     judge,
 )
-from traces.results import IterationRow, LinkRow
+from traces.results import IterationRow, LinkRow, iteration_rows
 from traces.scenario import Arm
 
 
@@ -59,7 +59,11 @@ def gather(
     interrupted: bool,
 ) -> ArmMeasurement:
     """Put a finished arm together. cpu_shares: (idle, steal) while it ran."""
-    iterations = _iteration_rows(arm, runs, anchor_s)
+    iterations = [
+        row
+        for run in runs
+        for row in iteration_rows(arm.name, run.job, run.measured, arm.warmup_iterations, anchor_s)
+    ]
     return ArmMeasurement(
         arm=arm.name,
         iterations=iterations,
@@ -79,28 +83,6 @@ def gather(
         verdict=_verdict(arm, runs, records, cpu_shares, iterations),
         interrupted=interrupted,
     )
-
-
-def _iteration_rows(arm: Arm, runs: Sequence[JobRun], anchor_s: float) -> list[IterationRow]:
-    rows = []
-    for run in runs:
-        previous_end_s: float | None = None
-        for index, iteration in enumerate(run.measured):
-            begun_s = iteration.start_s if previous_end_s is None else previous_end_s
-            rows.append(
-                IterationRow(
-                    arm=arm.name,
-                    job=run.job,
-                    iteration=index,
-                    counted=index >= arm.warmup_iterations,
-                    start_s=iteration.start_s - anchor_s,
-                    communication_start_s=iteration.communication_start_s - anchor_s,
-                    end_s=iteration.end_s - anchor_s,
-                    iteration_s=iteration.end_s - begun_s,
-                )
-            )
-            previous_end_s = iteration.end_s
-    return rows
 
 
 def _verdict(

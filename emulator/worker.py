@@ -128,7 +128,7 @@ class _Worker:
                 limit = transfer["rate_limit_bytes_per_s"]
                 self._outgoing[rank].put({"bytes": size, "rate_limit_bytes_per_s": limit})
             if transfer["blocking"]:
-                received[index] = self._await(index)
+                received[index] = max(self._await(index), due_s)
                 self._control.send(
                     {"event": "received", "transfer": index, "at_s": received[index]}
                 )

@@ -1,0 +1,1 @@
+"""Decides, predicts, compares and shows. See README.md."""

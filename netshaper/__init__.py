@@ -1,0 +1,1 @@
+"""A shaped network of namespaces on this box. See README.md."""

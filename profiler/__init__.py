@@ -1,0 +1,1 @@
+"""Measures real training processes. See README.md."""

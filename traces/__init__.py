@@ -1,0 +1,1 @@
+"""What is known: jobs, profiles, clusters, scenarios, results. See README.md."""

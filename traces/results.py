@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class IterationSpan:
+    """When an iteration began, first sent, and ended, on whatever clock it was taken."""
+
+    start_s: float
+    communication_start_s: float
+    end_s: float
 
 
 @dataclass(frozen=True)
@@ -55,3 +65,26 @@ class LinkRow:
     capacity_bps: float
     backlog_bytes: float
     dropped_packets: int
+
+
+def iteration_rows(
+    arm: str, job: str, spans: Sequence[IterationSpan], warmup: int, anchor_s: float
+) -> list[IterationRow]:
+    """Rows of one job's iterations in order. anchor_s: when the arm began, on their clock."""
+    rows = []
+    previous_end_s = spans[0].start_s if spans else anchor_s
+    for number, span in enumerate(spans):
+        rows.append(
+            IterationRow(
+                arm=arm,
+                job=job,
+                iteration=number,
+                counted=number >= warmup,
+                start_s=span.start_s - anchor_s,
+                communication_start_s=span.communication_start_s - anchor_s,
+                end_s=span.end_s - anchor_s,
+                iteration_s=span.end_s - previous_end_s,
+            )
+        )
+        previous_end_s = span.end_s
+    return rows

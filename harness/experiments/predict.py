@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.simulation.fluid import RateSegment, simulate
 from traces.cluster import Cluster, Port
-from traces.results import IterationRow, LinkRow
+from traces.results import IterationRow, LinkRow, iteration_rows
 from traces.scenario import Arm
 from traces.schedule import TimeShift
 
@@ -35,22 +35,9 @@ def predict_arm(arm: Arm, shifts: Mapping[str, TimeShift]) -> ArmPrediction:
     for index, jobs in enumerate(groups):
         simulation = simulate(arm.cluster, jobs, arm.warmup_iterations + arm.iterations, shifts)
         for job, iterations in simulation.iterations.items():
-            previous_end_s: float | None = None
-            for number, iteration in enumerate(iterations):
-                begun_s = iteration.start_s if previous_end_s is None else previous_end_s
-                prediction.iterations.append(
-                    IterationRow(
-                        arm=arm.name,
-                        job=job,
-                        iteration=number,
-                        counted=number >= arm.warmup_iterations,
-                        start_s=iteration.start_s,
-                        communication_start_s=iteration.communication_start_s,
-                        end_s=iteration.end_s,
-                        iteration_s=iteration.end_s - begun_s,
-                    )
-                )
-                previous_end_s = iteration.end_s
+            prediction.iterations += iteration_rows(
+                arm.name, job, iterations, arm.warmup_iterations, anchor_s=0.0
+            )
         prediction.adjustments.update(simulation.adjustments)
         prediction.links += _link_rows(arm.name, f"n{index}", arm.cluster, simulation.segments)
     return prediction

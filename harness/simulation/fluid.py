@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from emulator.timeshift import TimeShiftAgent
-from harness.simulation.job import SimulatedIteration, SimulatedJob
+from harness.simulation.job import SimulatedJob
 from harness.simulation.rates import Flow, allocate
 from traces.cluster import Cluster, Port
+from traces.results import IterationSpan
 from traces.scenario import Job
 from traces.schedule import TimeShift
 
@@ -29,7 +30,7 @@ class RateSegment:
 class Simulation:
     """What jobs on one network did. Times in seconds since the common start."""
 
-    iterations: Mapping[str, list[SimulatedIteration]]
+    iterations: Mapping[str, list[IterationSpan]]
     segments: list[RateSegment]
     adjustments: Mapping[str, int]
 

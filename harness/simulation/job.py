@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from emulator.timeshift import TimeShiftAgent
 from traces.cluster import Cluster, Port
+from traces.results import IterationSpan
 from traces.scenario import Job
 
 _DONE_BITS = 1e-3
@@ -22,15 +23,6 @@ class SimulatedFlow:
     limit_bps: float
 
 
-@dataclass(frozen=True)
-class SimulatedIteration:
-    """When an iteration began, first sent, and ended."""
-
-    start_s: float
-    communication_start_s: float
-    end_s: float
-
-
 @dataclass
 class SimulatedJob:
     """The same rules as the emulated worker's: transfers in order on each connection, blocking ones
@@ -40,7 +32,7 @@ class SimulatedJob:
     cluster: Cluster
     iterations: int
     agent: TimeShiftAgent | None = None
-    done: list[SimulatedIteration] = field(default_factory=list)
+    done: list[IterationSpan] = field(default_factory=list)
     _start_s: float = 0.0
     _held_s: float = 0.0
     _next_transfer: int = 0
@@ -131,6 +123,6 @@ class SimulatedJob:
 
     def _finish(self, now_s: float) -> None:
         first_sent_s = now_s if self._first_sent_s is None else self._first_sent_s
-        self.done.append(SimulatedIteration(self._start_s, first_sent_s, now_s))
+        self.done.append(IterationSpan(self._start_s, first_sent_s, now_s))
         self._start_s = self.agent.next_start_s(now_s) if self.agent else now_s
         self._held_s, self._next_transfer, self._first_sent_s = 0.0, 0, None

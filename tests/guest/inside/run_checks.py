@@ -54,7 +54,7 @@ def whole_run() -> dict[str, Any]:
             "said": done.stderr[-2000:],
             "summary": json.loads(done.stdout) if done.returncode == 0 else None,
             "left": leftovers("guestrun", place / "state"),
-            "records": os.listdir(place / "state"),
+            "records": [path.name for path in (place / "state").iterdir()],
         }
 
 
@@ -97,7 +97,7 @@ def killed_run() -> dict[str, Any]:
                 "cleaned": json.loads(clean.stdout) if clean.returncode == 0 else None,
                 "stranger_ended": stranger.poll() == -signal.SIGKILL,
                 "left": leftovers("guestkill", place / "state"),
-                "records": os.listdir(place / "state"),
+                "records": [path.name for path in (place / "state").iterdir()],
             }
         finally:
             for process in (run, stranger):

@@ -9,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from emulator.coordinator import JobRun, MeasuredIteration, connect_workers, run_jobs
+from emulator.coordinator import JobRun, connect_workers, run_jobs
 from emulator.messages import Message, MessageSocket
 from emulator.timeshift import TimeShiftAgent
 from traces.errors import EmulationError
+from traces.results import IterationSpan
 
 
 class FakeWorker:
@@ -56,7 +57,7 @@ def test_the_slowest_worker_decides_when_an_iteration_ends() -> None:
     run.handle(end(100.1, 100.1, 100.2, late=0.001))
     assert run.measured == []
     run.handle(end(100.1, 100.12, 100.3, late=0.002))
-    assert run.measured == [MeasuredIteration(100.0, 100.1, 100.3)]
+    assert run.measured == [IterationSpan(100.0, 100.1, 100.3)]
     assert run.lateness_s == [0.001, 0.002]
     assert starts(workers[0]) == starts(workers[1]) == [100.0, 100.3]
 
@@ -73,7 +74,7 @@ def test_an_iteration_without_transfers_communicates_at_its_end() -> None:
     run.begin(100.0)
     nothing: dict[str, Any] = {"started_s": [], "received_s": [], "lateness_s": []}
     run.handle({"event": "end", "timeline_end_s": 100.4, **nothing})
-    assert run.measured == [MeasuredIteration(100.0, 100.4, 100.4)]
+    assert run.measured == [IterationSpan(100.0, 100.4, 100.4)]
 
 
 def test_a_job_ends_after_its_iterations() -> None:

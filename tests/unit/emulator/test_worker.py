@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from emulator.jobs import worker_timeline
-from emulator.networks import plan_arm
 from emulator.messages import Message, MessageSocket
+from emulator.networks import plan_arm
 from emulator.scale import ScalePlan
 from emulator.streams import PieceReader
 from emulator.worker import _Worker, flows_by_rank

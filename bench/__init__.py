@@ -1,0 +1,1 @@
+"""Measures what exists so far: `make bench [ONLY=area]`, bench/results.json."""

@@ -1,0 +1,34 @@
+"""python -m bench [--only AREA]."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+
+from bench import example_runs, fifty_workers
+from bench.figures import Figure, machine_reference, write
+
+AREAS: dict[str, Callable[[], Iterator[Figure]]] = {
+    "fidelity": example_runs.measure,
+    "emulator": fifty_workers.measure,
+}
+
+
+def main() -> None:
+    """Measure, printing each figure as it is known."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--only", choices=sorted(AREAS), help="one area; make bench ONLY=AREA")
+    only = parser.parse_args().only
+    figures = [machine_reference()]
+    print(figures[0], flush=True)
+    for area, measure in AREAS.items():
+        if only in (None, area):
+            print(f"{area} ...", flush=True)
+            for figure in measure():
+                figures.append(figure)
+                print(figure, flush=True)
+    write(figures)
+
+
+if __name__ == "__main__":
+    main()

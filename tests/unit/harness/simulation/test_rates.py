@@ -1,0 +1,165 @@
+"""Max-min fair rates: by hand for small cases, by their properties for random ones."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.simulation.rates import Flow, allocate
+from traces.cluster import Cluster, Port, Sharing, dumbbell
+
+A, B = Port("a", "x"), Port("b", "x")
+
+
+def rates(
+    *flows: tuple[str, tuple[Port, ...]], sharing: Sharing = Sharing.FAIR, a: float = 12.0, b: float = 6.0
+) -> list[float]:  # fmt: skip
+    return allocate([Flow(job, path) for job, path in flows], {A: a, B: b}, sharing)
+
+
+def test_one_flow_has_the_link() -> None:
+    assert rates(("one", (A,))) == [12.0]
+
+
+def test_without_links_a_flow_has_no_limit_but_its_own() -> None:
+    assert rates(("one", ())) == [math.inf]
+    assert allocate([Flow("one", (), 5.0)], {}, Sharing.FAIR) == [5.0]
+    assert allocate([], {}, Sharing.FAIR) == []
+
+
+def test_jobs_divide_a_port_evenly_and_a_jobs_flows_its_share() -> None:
+    flows = [("one", (A,)), ("two", (A,)), ("two", (A,)), ("two", (A,))]
+    assert rates(*flows) == pytest.approx([6.0, 2.0, 2.0, 2.0])
+
+
+def test_in_one_queue_every_flow_counts() -> None:
+    flows = [("one", (A,)), ("two", (A,)), ("two", (A,)), ("two", (A,))]
+    assert rates(*flows, sharing=Sharing.FIFO) == pytest.approx([3.0] * 4)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_more_flows_do_not_give_a_job_more(count: int) -> None:
+    found = rates(("single", (A,)), *[("many", (A,))] * count)
+    assert sum(found[1:]) == pytest.approx(found[0])
+
+
+def test_what_a_flow_cannot_use_elsewhere_others_take() -> None:
+    # one is held to 6 by B, and two takes the rest of A
+    assert rates(("one", (A, B)), ("two", (A,)), a=20.0) == pytest.approx([6.0, 14.0])
+
+
+def test_the_tightest_port_of_a_path_decides() -> None:
+    found = rates(("one", (A, B)), ("two", (B,)), ("three", (A,)))
+    assert found == pytest.approx([3.0, 3.0, 9.0])
+
+
+@pytest.mark.parametrize("sharing", list(Sharing))
+def test_what_a_limited_flow_leaves_others_take(sharing: Sharing) -> None:
+    flows = [Flow("one", (A,), 2.0), Flow("two", (A,)), Flow("three", (A,))]
+    assert allocate(flows, {A: 12.0}, sharing) == pytest.approx([2.0, 5.0, 5.0])
+
+
+def test_a_jobs_limited_flow_leaves_its_share_to_the_jobs_others() -> None:
+    flows = [Flow("one", (A,), 1.0), Flow("one", (A,)), Flow("two", (A,))]
+    assert allocate(flows, {A: 12.0}, Sharing.FAIR) == pytest.approx([1.0, 5.0, 6.0])
+
+
+def test_a_job_held_elsewhere_leaves_its_share_to_other_jobs() -> None:
+    flows = [Flow("one", (A, B)), Flow("one", (A, B)), Flow("two", (A,))]
+    assert allocate(flows, {A: 12.0, B: 4.0}, Sharing.FAIR) == pytest.approx([2.0, 2.0, 8.0])
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> tuple[list[Flow], dict[Port, float], Sharing]:
+    cluster: Cluster = dumbbell(
+        draw(st.integers(1, 3)),
+        draw(st.integers(1, 3)),
+        draw(st.floats(1.0, 100.0)),
+        draw(st.none() | st.floats(1.0, 100.0)),
+    )
+    pairs = list(itertools.permutations(cluster.servers, 2))
+    flows = [
+        Flow(f"job{job}", cluster.path(*pair), limit)
+        for job, pair, limit in draw(
+            st.lists(
+                st.tuples(
+                    st.integers(0, 3),
+                    st.sampled_from(pairs),
+                    st.just(math.inf) | st.floats(0.1, 100.0),
+                ),
+                min_size=1,
+                max_size=12,
+            )
+        )
+    ]
+    capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
+    return flows, capacity, draw(st.sampled_from(Sharing))
+
+
+def load_by_sharer(
+    flows: list[Flow], found: list[float], sharing: Sharing
+) -> dict[Port, dict[object, float]]:
+    load: dict[Port, dict[object, float]] = defaultdict(lambda: defaultdict(float))
+    for index, (flow, rate) in enumerate(zip(flows, found, strict=True)):
+        for port in flow.path:
+            load[port][flow.job if sharing is Sharing.FAIR else index] += rate
+    return load
+
+
+@given(situations())
+def test_no_port_is_overloaded_and_no_limit_exceeded(
+    situation: tuple[list[Flow], dict[Port, float], Sharing],
+) -> None:
+    flows, capacity, sharing = situation
+    found = allocate(flows, capacity, sharing)
+    for port, sharers in load_by_sharer(flows, found, sharing).items():
+        assert sum(sharers.values()) <= capacity[port] * (1 + 1e-9)
+    for flow, rate in zip(flows, found, strict=True):
+        assert 0 < rate <= flow.limit_bps * (1 + 1e-9)
+
+
+@given(situations())
+def test_every_flow_has_a_reason_for_not_being_faster(
+    situation: tuple[list[Flow], dict[Port, float], Sharing],
+) -> None:
+    """Its own limit, or a full port at which nobody else has more than its job (or it) has."""
+    flows, capacity, sharing = situation
+    found = allocate(flows, capacity, sharing)
+    load = load_by_sharer(flows, found, sharing)
+    for index, (flow, rate) in enumerate(zip(flows, found, strict=True)):
+        sharer: object = flow.job if sharing is Sharing.FAIR else index
+        limited = rate >= flow.limit_bps * (1 - 1e-9)
+        bottleneck = any(
+            sum(load[port].values()) >= capacity[port] * (1 - 1e-9)
+            and load[port][sharer] >= max(load[port].values()) * (1 - 1e-9)
+            for port in flow.path
+        )
+        assert limited or bottleneck, (flow, rate)
+
+
+@given(situations(), st.floats(0.1, 10.0))
+def test_rates_scale_with_the_links(
+    situation: tuple[list[Flow], dict[Port, float], Sharing], factor: float
+) -> None:
+    flows, capacity, sharing = situation
+    scaled_flows = [Flow(flow.job, flow.path, flow.limit_bps * factor) for flow in flows]
+    scaled = {port: rate * factor for port, rate in capacity.items()}
+    expected = [rate * factor for rate in allocate(flows, capacity, sharing)]
+    assert allocate(scaled_flows, scaled, sharing) == pytest.approx(expected, rel=1e-6)
+
+
+@given(situations(), st.randoms(use_true_random=False))
+def test_the_order_of_the_flows_does_not_matter(
+    situation: tuple[list[Flow], dict[Port, float], Sharing], random: object
+) -> None:
+    flows, capacity, sharing = situation
+    order = list(range(len(flows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    shuffled = allocate([flows[index] for index in order], capacity, sharing)
+    found = allocate(flows, capacity, sharing)
+    assert shuffled == pytest.approx([found[index] for index in order], rel=1e-6)
