@@ -9,6 +9,7 @@ from pathlib import Path
 
 from emulator.cgroups import holding_hierarchy, own_hierarchies
 from emulator.scale import BITS_PER_S_AND_CORE, BUDGET_SHARE
+from netshaper.namespaces import can_make_namespaces
 from netshaper.run_state import state_root
 from traces.quantities import format_rate
 
@@ -50,8 +51,14 @@ def _tool(tool: str, package: str) -> Finding:
 
 def _root() -> Finding:
     is_root = os.geteuid() == 0
+    can = is_root and can_make_namespaces()
     found = "root" if is_root else f"user {os.geteuid()}"
-    return Finding("privileges", is_root, True, found, "network namespaces need root: use sudo")
+    remedy = (
+        "may not make network namespaces: give its container CAP_SYS_ADMIN and CAP_NET_ADMIN"
+        if is_root
+        else "network namespaces need root: use sudo"
+    )
+    return Finding("privileges", can, True, found, remedy)
 
 
 def _state_directory() -> Finding:

@@ -12,6 +12,7 @@ from emulator.fork_server import ForkServer
 from emulator.interrupt import interrupts_ignored
 from emulator.messages import Message, MessageSocket
 from netshaper.apply import build, existing_namespaces, remove_namespaces, require_tools
+from netshaper.namespaces import can_make_namespaces
 from netshaper.plan import NetworkPlan
 from netshaper.readback import check_network
 from netshaper.run_state import RunState
@@ -23,6 +24,11 @@ def require_privileges() -> None:
     if os.geteuid() != 0:
         raise MissingCapabilityError(
             "making network namespaces needs root", remedy="run the command with sudo"
+        )
+    if not can_make_namespaces():
+        raise MissingCapabilityError(
+            "this process is root but may not make network namespaces",
+            remedy="give its container CAP_SYS_ADMIN and CAP_NET_ADMIN (docker run --privileged)",
         )
 
 

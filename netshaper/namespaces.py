@@ -21,6 +21,14 @@ def _set_namespace(descriptor: int) -> None:
         raise OSError(error, os.strerror(error))
 
 
+def can_make_namespaces() -> bool:
+    """Whether this process may make network namespaces: tried in a child, which then ends."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if _libc.unshare(_CLONE_NEWNET) == 0 else 1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
 def enter_namespace(name: str) -> None:
     """Move the calling thread into the network namespace ``name`` for good."""
     try:

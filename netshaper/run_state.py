@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -85,14 +86,17 @@ class RunState:
             raise EmulationError("/proc does not show this process; is it mounted?")
         state = cls(run_id, owner, boot_id())
         state_root().mkdir(mode=0o755, parents=True, exist_ok=True)
+        # Made whole beside its place and then moved there: a record is never seen half written.
+        beside = Path(tempfile.mkdtemp(prefix=f".{run_id}-", dir=state_root()))
+        state._write(beside)
         try:
-            state.directory.mkdir(mode=0o700)
-        except FileExistsError:
+            beside.rename(state.directory)
+        except OSError:
+            shutil.rmtree(beside)
             raise EmulationError(
                 f"the run id {run_id} is in use or was left behind; "
                 f"choose another, or remove it with 'roundelay clean --run {run_id}'"
             ) from None
-        state.save()
         return state
 
     def claim_namespaces(self, names: Iterable[str], existing: set[str]) -> None:
@@ -124,9 +128,12 @@ class RunState:
 
     def save(self) -> None:
         """Write the record; the old one stays whole until the new one is."""
-        partial = self.directory / f"{_RECORD}.new"
+        self._write(self.directory)
+
+    def _write(self, directory: Path) -> None:
+        partial = directory / f"{_RECORD}.new"
         partial.write_text(json.dumps(asdict(self), indent=1))
-        partial.replace(self.directory / _RECORD)
+        partial.replace(directory / _RECORD)
 
     def forget(self) -> None:
         """Remove the run's directory, the last thing to go."""

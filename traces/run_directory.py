@@ -25,8 +25,12 @@ _DTYPES = {
 }
 
 
-def prepare_directory(directory: Path) -> None:
-    """Make ``directory``; it must be new or empty, so that no result is ever overwritten."""
+def prepare_directory(directory: Path) -> Path:
+    """Make ``directory``; it must be new or empty, so that no result is ever overwritten.
+
+    Returns the topmost directory that was made on the way, or ``directory`` where it was there.
+    """
+    absent = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
@@ -39,6 +43,7 @@ def prepare_directory(directory: Path) -> None:
             allowed="a writable place",
             file=directory,
         ) from None
+    return absent[-1] if absent else directory
 
 
 def table(rows: Sequence[Any], kind: type) -> pd.DataFrame:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from emulator.interrupt import stop_on_signals
-from emulator.scale import ScalePlan
 from emulator.session import Session
 from harness.cli.options import default_output
 from harness.cli.show import console, print_json, print_summary, progress_bars
-from harness.experiments.run import ArmResult, decide_all, emulate_all, predict_all, scale_of
+from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
 from harness.experiments.store import finish_run, write_emulated, write_simulated
 from harness.experiments.summary import summarise
 from traces.errors import RoundelayError
 from traces.run_directory import give_to_caller, prepare_directory
-from traces.scenario import Scenario, load_scenario
+from traces.scenario import load_scenario
 
 INTERRUPTED = 130
 """Exit code of a run that a person stopped, as shells have it."""
@@ -44,10 +42,24 @@ def carry_out(
     directory = output or default_output(scenario_file)
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(Session(run_id)) if run_id is not None else None
-        prepare_directory(directory)
+        made = prepare_directory(directory)
         stop = stack.enter_context(
             stop_on_signals(lambda: console.print("stopping after the iterations under way ..."))
         )
+
+        def write(*, interrupted: bool) -> dict[str, Any]:
+            """Write all there is; return the summary."""
+            both = predicts and run_id is not None
+            if predicts:
+                write_simulated(directory / "simulated" if both else directory, scenario, results)
+            if run_id is not None:
+                place = directory / "emulated" if both else directory
+                write_emulated(place, scenario, run_id, results)
+            summary = summarise(scenario, scale, results, interrupted=interrupted)
+            finish_run(directory, scenario, run_id, results, summary)
+            give_to_caller(made)
+            return summary
+
         try:
             with progress_bars() as progress:
                 if predicts:
@@ -57,37 +69,14 @@ def carry_out(
         except BaseException:
             # What was measured before is kept; a second failure must not hide the first.
             try:
-                _write(directory, scenario, scale, results, predicts, run_id, interrupted=True)
+                write(interrupted=True)
             except RoundelayError as error:
                 console.print(f"the partial results could not be written: {error}")
             raise
-        interrupted = stop.wanted()
-        summary = _write(directory, scenario, scale, results, predicts, run_id, interrupted)
+        summary = write(interrupted=stop.wanted())
     if as_json:
         print_json(summary)
     print_summary(summary)
     console.print(f"report: {(directory / 'report.html').resolve()}", soft_wrap=True)
-    if interrupted:
+    if summary["interrupted"]:
         context.exit(INTERRUPTED)
-
-
-def _write(
-    directory: Path,
-    scenario: Scenario,
-    scale: ScalePlan,
-    results: Sequence[ArmResult],
-    predicts: bool,
-    run_id: str | None,
-    interrupted: bool,
-) -> dict[str, Any]:
-    """Write all there is into ``directory``; return the summary."""
-    both = predicts and run_id is not None
-    if predicts:
-        write_simulated(directory / "simulated" if both else directory, scenario, results)
-    if run_id is not None:
-        place = directory / "emulated" if both else directory
-        write_emulated(place, scenario, run_id, results)
-    summary = summarise(scenario, scale, results, interrupted=interrupted)
-    finish_run(directory, scenario, run_id, results, summary)
-    give_to_caller(directory)
-    return summary

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.experiments.run import ArmResult
-from harness.experiments.summary import job_rows, verdict_document
+from harness.experiments.summary import all_jobs, job_rows, verdict_document
 from traces.provenance import provenance
 from traces.results import IterationRow, JobRow, LinkRow
 from traces.run_directory import write_json, write_table
@@ -91,7 +91,7 @@ def _write_scenario(directory: Path, scenario: Scenario, run_id: str | None) -> 
     document = provenance(scenario.text, scenario.seed, run_id)
     document["profiles"] = {
         job.id: {"model": job.profile.model, "source": job.profile.source}
-        for job in scenario.arms[0].jobs
+        for job in all_jobs(scenario)
     }
     write_json(directory / "provenance.json", document)
 

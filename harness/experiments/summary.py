@@ -12,7 +12,7 @@ from emulator.verdict import Verdict
 from harness.experiments.run import ArmResult
 from harness.fidelity.compare import STATISTICS, IterationTimes
 from traces.results import IterationRow, JobRow
-from traces.scenario import Scenario
+from traces.scenario import Job, Scenario
 
 
 def summarise(
@@ -31,10 +31,19 @@ def summarise(
                 "provenance": job.profile.provenance,
                 "source": job.profile.source,
             }
-            for job in scenario.arms[0].jobs
+            for job in all_jobs(scenario)
         ],
         "arms": [_arm(scale, result) for result in results],
     }
+
+
+def all_jobs(scenario: Scenario) -> list[Job]:
+    """Every job of any arm, each id once."""
+    jobs: dict[str, Job] = {}
+    for arm in scenario.arms:
+        for job in arm.jobs:
+            jobs.setdefault(job.id, job)
+    return list(jobs.values())
 
 
 def _arm(scale: ScalePlan, result: ArmResult) -> dict[str, Any]:

@@ -23,14 +23,15 @@ _QEMU_OPTIONS = "-cpu max -accel tcg,thread=multi"
 _KERNEL_OPTIONS = "module_blacklist=kvm,kvm_amd"
 
 # The guest's root is the machine's, over 9p without a cache: an import then takes a minute. So the
-# folders with Python code are mounted again, read-only and cached.
-_PRELUDE = """\
+# folders with Python code are mounted once more, read-only and cached. virtme-ng mounts them
+# without a cache too, somewhere else, and a 9p tag can be mounted in one place only.
+_MOUNT_CODE = """\
+umount {elsewhere}
+mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose {tag} {place}
+"""
+_START = """\
 set -e
-for place in {places}; do
-    tag=$(findmnt --noheadings --output SOURCE "$place")
-    umount "$place"
-    mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose "$tag" "$place"
-done
+{mounts}
 cd {checkout}
 export PYTHONDONTWRITEBYTECODE=1
 exec {python} -m tests.guest.inside {output}
@@ -42,46 +43,64 @@ def boot(kernel: StockKernel, output: Path) -> str:
 
     Whether it came to its end is to be seen in ``output``.
     """
-    places = _code_directories()
+    places = {f"/tmp/code{index}": path for index, path in enumerate(_code_directories())}
+    mounts = [
+        # virtme-ng numbers what it mounts: the writable folder first.
+        _MOUNT_CODE.format(
+            elsewhere=elsewhere, tag=f"virtme.initmount{index}", place=shlex.quote(str(place))
+        )
+        for index, (elsewhere, place) in enumerate(places.items(), start=1)
+    ]
     script = output / "start.sh"
     words = {
-        "places": shlex.join(map(str, places)),
+        "mounts": "".join(mounts),
         "checkout": shlex.quote(str(CHECKOUT)),
         "python": shlex.quote(sys.executable),
         "output": shlex.quote(str(output)),
     }
-    script.write_text(_PRELUDE.format(**words))
-    console = output / "console.txt"
-    with console.open("w") as file:
-        process = subprocess.Popen(
-            _command(kernel, places, output, script),
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-            env=os.environ | {"PATH": f"{VIRTME.parent}:{os.environ['PATH']}"},
-            start_new_session=True,
-        )
-        try:
-            process.wait(TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            file.write(f"\nstopped after {TIMEOUT_S:.0f} s\n")
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    return console.read_text(errors="replace")
+    script.write_text(_START.format(**words))
+    process = subprocess.Popen(
+        _command(kernel, places, output, script),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,  # qemu opens its output anew, and in a file it would overwrite
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=os.environ | {"PATH": f"{VIRTME.parent}:{os.environ['PATH']}"},
+        start_new_session=True,
+    )
+    note = ""
+    try:
+        console, _ = process.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        note = f"\nstopped after {TIMEOUT_S:.0f} s"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            console, _ = process.communicate()
+    return console + note
 
 
 def _command(
-    kernel: StockKernel, places: list[Path], output: Path, script: Path
+    kernel: StockKernel, places: dict[str, Path], output: Path, script: Path
 ) -> tuple[str, ...]:
     # vng puts its options into a shell's line as they are.
     return (
         str(VIRTME),
         *("--run", shlex.quote(str(kernel.image)), "--busybox", shlex.quote(str(kernel.busybox))),
-        *("--disable-kvm", "--force-9p", "--cpus", "2", "--memory", "2G", "--verbose"),
+        *(
+            "--disable-kvm",
+            "--force-9p",
+            "--cwd",
+            "/",
+            "--cpus",
+            "2",
+            "--memory",
+            "2G",
+            "--verbose",
+        ),
         *(f"--qemu-opts={_QEMU_OPTIONS}", f"--append={_KERNEL_OPTIONS}"),
-        *(f"--rodir={shlex.quote(str(place))}" for place in places),
+        *(f"--rodir={elsewhere}={shlex.quote(str(place))}" for elsewhere, place in places.items()),
         f"--rwdir={shlex.quote(str(output))}",
         *("--exec", f"bash {shlex.quote(str(script))}"),
     )

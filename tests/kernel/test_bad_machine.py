@@ -64,3 +64,18 @@ def test_doctor_finds_this_machine_fit(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for name in ("ip", "privileges", "cgroups", "budget"):
         assert name in done.stderr
+
+
+def test_root_without_the_right_to_make_namespaces_is_told_what_to_do(tmp_path: Path) -> None:
+    scenario = short_example(tmp_path)
+    without = ("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin")
+    done = subprocess.run(
+        (*without, ROUNDELAY, "run", scenario, "-o", tmp_path / "out"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "CAP_SYS_ADMIN" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
