@@ -70,8 +70,8 @@ def _unpacked(raw: io.BufferedReader) -> IO[bytes]:
 
 
 def _refusal(problem: str, file: Path, reader: _LineReader | None) -> BadInputError:
-    line = reader.line if reader is not None and reader.position else None
-    return BadInputError(problem, allowed=_ALLOWED, file=file, line=line)
+    line, key = (None, None) if reader is None else (reader.line, reader.section)
+    return BadInputError(problem, allowed=_ALLOWED, file=file, line=line, key=key)
 
 
 def _json_problem(error: Exception, reader: _LineReader | None) -> str:
@@ -94,6 +94,7 @@ class _LineReader:
         self._member_line = 1
         self.position = 0
         self.line = 1
+        self.section: str | None = None
         self.ended = False
 
     def read(self, size: int) -> bytes:
@@ -147,7 +148,7 @@ def _members(reader: _LineReader, sections: Collection[str]) -> Iterator[Member]
         if kind == "map_key":
             key = token
             if depth == 1:
-                section = token
+                section = reader.section = token
             continue
         if kind in ("start_map", "start_array"):
             depth += 1

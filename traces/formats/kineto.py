@@ -85,7 +85,9 @@ def import_kineto(file: Path, model: str | None = None) -> KinetoImport:
     kernel_issued_s = np.where(np.isnan(launched_s), began_s, launched_s).tolist()
     collectives, left_out = find_collectives(events.records, events.nccl_kernels, kernel_issued_s)
     if not collectives:
-        raise BadInputError(_why_nothing_moves(left_out), allowed=_ALLOWED, file=file)
+        raise BadInputError(
+            _why_nothing_moves(left_out), allowed=_ALLOWED, file=file, key="traceEvents"
+        )
     iterations = measure_iterations(events, _checked_steps(events, file), collectives)
     representative = _most_common(iterations)
     if not representative:
@@ -93,10 +95,13 @@ def import_kineto(file: Path, model: str | None = None) -> KinetoImport:
             "all of its collectives were issued outside the 'ProfilerStep#N' spans",
             allowed=_ALLOWED,
             file=file,
+            key="traceEvents",
         )
     parts = _split(representative)
     if not parts.sent:
-        raise BadInputError("its rank only receives", allowed=_ALLOWED, file=file)
+        raise BadInputError(
+            "its rank only receives", allowed=_ALLOWED, file=file, key="traceEvents"
+        )
     outside = len(collectives) - sum(len(iteration.collectives) for iteration in iterations)
     left_out += Counter({"issued outside every 'ProfilerStep#N' span": outside})
     num_gpus = max(events.world_size or 0, *(one.group_size for one in collectives))
