@@ -27,6 +27,7 @@ class JobRun:
     workers: list[MessageSocket]
     iterations: int
     start_after_s: float = 0.0
+    compute_s: float = 0.0
     agent: TimeShiftAgent | None = None
     measured: list[IterationSpan] = field(default_factory=list)
     lateness_s: list[float] = field(default_factory=list)
@@ -39,6 +40,11 @@ class JobRun:
     def done(self) -> bool:
         """Whether all iterations are measured."""
         return len(self.measured) == self.iterations
+
+    @property
+    def quiet_until_s(self) -> float:
+        """Until then nothing need be heard of it: it waits for its start, or computes."""
+        return 0.0 if self.done else self._start_s + self.compute_s
 
     def begin(self, anchor_s: float) -> None:
         """Start the first iteration, at the job's own start after ``anchor_s`` or on its grid."""
@@ -121,7 +127,8 @@ def run_jobs(
                     job.stop_after_this_iteration()
             ready = selector.select(timeout=_POLL_S)
             heard_s = now_s() if ready else heard_s
-            if now_s() - heard_s > _SILENCE_S:
+            awaited_s = max(heard_s, *(job.quiet_until_s for job in jobs))
+            if now_s() - awaited_s > _SILENCE_S:
                 raise EmulationError(f"no worker has said anything for {_SILENCE_S:.0f} s")
             for key, _ in ready:
                 job, worker = key.data

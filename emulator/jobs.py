@@ -27,7 +27,15 @@ def start_jobs(
     for network in networks:
         for index, job in enumerate(network.jobs):
             workers = _start_workers(session, network, job, index, scale)
-            runs.append(JobRun(job.id, workers, iterations, start_after_s=job.start_s))
+            runs.append(
+                JobRun(
+                    job.id,
+                    workers,
+                    iterations,
+                    start_after_s=job.start_s,
+                    compute_s=job.profile.demand.compute_s,
+                )
+            )
     for run in runs:
         connect_workers(run.workers, session.explain)
     return runs

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from netshaper.shaping import FRAME_BYTES, PAYLOAD_SHARE, TCP_PAYLOAD_BYTES
 from traces.cluster import Cluster
+from traces.errors import BadInputError
+from traces.quantities import format_rate
 from traces.scenario import Arm, Job
 
 BITS_PER_S_AND_CORE = 0.8e9
@@ -24,6 +26,9 @@ BUDGET_SHARE = 0.6
 
 GOOD_PACKETS = 500
 """Packets in the smallest transfer at which the grain of a packet no longer shows."""
+
+LEAST_RATE_BPS = 1e6
+"""Rate of an emulated link at which a frame takes 12 ms; below it no timing makes sense."""
 
 LEAST_PACKETS = 20
 """Packets below which the hops that a packet waits at show in the length of a transfer."""
@@ -92,7 +97,8 @@ def smallest_transfer_bytes(jobs: Sequence[Job]) -> float:
 def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = None) -> ScalePlan:
     """One plan for all ``arms``, so that they can be compared.
 
-    Without ``rate_divisor``: as many packets as do good, where the box's budget allows it.
+    Without ``rate_divisor``: as many packets as do good, where the box's budget allows it. Raises
+    BadInputError where a link would become too slow.
     """
     budget = cores * BITS_PER_S_AND_CORE
     load = max(load_hop_bps(arm.cluster, arm.jobs) for arm in arms)
@@ -109,6 +115,14 @@ def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = Non
             f"{GOOD_PACKETS} packets in the smallest transfer"
             if for_packets >= for_budget
             else f"{BUDGET_SHARE:.0%} of this box's budget"
+        )
+    slowest_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
+    if not slowest_bps / divisor >= LEAST_RATE_BPS:
+        raise BadInputError(
+            f"a link of {format_rate(slowest_bps)} would be emulated at "
+            f"{format_rate(slowest_bps / divisor)}",
+            allowed=f"links that keep {format_rate(LEAST_RATE_BPS)} after division by the scale",
+            key="cluster.rate" if rate_divisor is None else "scale.rate_divisor",
         )
     packets = smallest / divisor * PAYLOAD_SHARE / TCP_PAYLOAD_BYTES
     return ScalePlan(divisor, budget, load / divisor, packets, reason)

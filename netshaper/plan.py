@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from netshaper.shaping import PortShape, port_shape
 from traces.cluster import Cluster, Port, Sharing
 
-RUN_ID_PATTERN = re.compile(r"^[a-z0-9]{4,12}$")
+RUN_ID_PATTERN = re.compile(r"[a-z0-9]{4,12}")
 NAMESPACE_PREFIX = "roundelay"
 
 ROOT_CLASS = 0x1
@@ -82,10 +82,10 @@ class NetworkPlan:
 
 def namespace_name(run_id: str, network: str, node: str) -> str:
     """``roundelay-RUN-NETWORK-NODE``; the run id makes it ours."""
-    if not RUN_ID_PATTERN.match(run_id):
+    if not RUN_ID_PATTERN.fullmatch(run_id):
         raise ValueError(f"{run_id!r} is not a run id: 4 to 12 lower-case letters and digits")
     for word in (network, node):
-        if not re.match(r"^[a-z0-9][a-z0-9-]{0,40}$", word):
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,40}", word):
             raise ValueError(f"{word!r} cannot be part of a namespace's name")
     return f"{NAMESPACE_PREFIX}-{run_id}-{network}-{node}"
 

@@ -54,6 +54,14 @@ def state_root() -> Path:
     return Path(os.environ.get(STATE_DIRECTORY_VARIABLE) or "/run/roundelay")
 
 
+def check_run_id(run_id: str) -> str:
+    """Return ``run_id``; BadInputError where it cannot be part of names."""
+    if not RUN_ID_PATTERN.fullmatch(run_id):
+        allowed = "4 to 12 lower-case letters and digits"
+        raise BadInputError(f"{run_id!r} is not a run id", allowed=allowed, key="--run-id")
+    return run_id
+
+
 def new_run_id() -> str:
     """Eight random hexadecimal digits."""
     return secrets.token_hex(4)
@@ -78,9 +86,7 @@ class RunState:
     @classmethod
     def create(cls, run_id: str) -> RunState:
         """Claim ``run_id``. EmulationError where another run holds it."""
-        if not RUN_ID_PATTERN.match(run_id):
-            allowed = "4 to 12 lower-case letters and digits"
-            raise BadInputError(f"{run_id!r} is not a run id", allowed=allowed, key="--run-id")
+        check_run_id(run_id)
         owner = ProcessIdentity.of(os.getpid())
         if owner is None:
             raise EmulationError("/proc does not show this process; is it mounted?")
@@ -160,5 +166,5 @@ def all_states() -> Iterator[RunState]:
     """Every run that has a record here, by id."""
     if state_root().is_dir():
         for directory in sorted(state_root().iterdir()):
-            if directory.is_dir() and RUN_ID_PATTERN.match(directory.name):
+            if directory.is_dir() and RUN_ID_PATTERN.fullmatch(directory.name):
                 yield load_state(directory)

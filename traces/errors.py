@@ -11,6 +11,11 @@ class RoundelayError(Exception):
     exit_code = 1
 
 
+def _on_one_line(text: str) -> str:
+    """What a file holds must neither break the line nor steer the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class BadInputError(RoundelayError):
     """An input is wrong: says where, what is wrong, and what is allowed.
 
@@ -47,7 +52,7 @@ class BadInputError(RoundelayError):
             where.append(self.key)
         prefix = ": ".join(where)
         text = f"{self.problem}; allowed: {self.allowed}"
-        return f"{prefix}: {text}" if prefix else text
+        return _on_one_line(f"{prefix}: {text}" if prefix else text)
 
 
 class MissingCapabilityError(RoundelayError):

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from traces.demand import Demand, Pattern, Transfer
 from traces.errors import BadInputError
@@ -33,6 +33,16 @@ class ModelProfile(BaseModel):
     provenance: Provenance
     source: str
     measured_iteration_s: float | None = None
+
+    @model_validator(mode="after")
+    def _can_run(self) -> ModelProfile:
+        if self.demand.compute_s == 0 and not self.demand.transfers:
+            raise ValueError("an iteration neither computes nor sends, so it takes no time")
+        for transfer in self.demand.transfers:
+            for pair in transfer.pairs:
+                if pair[0] == pair[1] or not all(0 <= rank < self.num_gpus for rank in pair):
+                    raise ValueError(f"{pair} is not a pair of two of {self.num_gpus} ranks")
+        return self
 
 
 class _TransferDocument(BaseModel):
@@ -95,6 +105,8 @@ def read_profile(file: Path) -> ModelProfile:
                 for transfer in document.demand.transfers
             ),
         )
+        fields = document.model_dump(exclude={"schema_version", "demand"})
+        return ModelProfile(**fields, demand=demand)
     except OSError as error:
         raise BadInputError(
             f"cannot be read: {error.strerror}", allowed=allowed, file=file
@@ -107,5 +119,3 @@ def read_profile(file: Path) -> ModelProfile:
         raise BadInputError(first["msg"], allowed=allowed, file=file, key=key or None) from None
     except ValueError as error:
         raise BadInputError(str(error), allowed=allowed, file=file, key="demand") from None
-    fields = document.model_dump(exclude={"schema_version", "demand"})
-    return ModelProfile(**fields, demand=demand)

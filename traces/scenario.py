@@ -75,7 +75,7 @@ class SchedulerSpec(_Strict):
 class ScaleSpec(_Strict):
     """``rate_divisor``: how many times slower the emulated links are; ``auto`` fits the box."""
 
-    rate_divisor: Literal["auto"] | Annotated[float, Field(ge=1)] = "auto"
+    rate_divisor: Literal["auto"] | Annotated[float, Field(ge=1, allow_inf_nan=False)] = "auto"
 
 
 class ArmSpec(_Strict):
@@ -172,16 +172,17 @@ def load_scenario(file: Path) -> Scenario:
 
 def _where(source: YamlSource, arm_path: KeyPath, path: KeyPath) -> KeyPath:
     """``path`` inside the arm where the arm's override has it, else in the base of the file."""
-    in_arm = (*arm_path, *path)
-    return in_arm if arm_path and in_arm in source.lines else path
+    changed_key = (*arm_path, *path[:2])
+    return (*arm_path, *path) if arm_path and changed_key in source.lines else path
 
 
 def _error(
     source: YamlSource, arm_path: KeyPath, path: KeyPath, problem: str, allowed: str
 ) -> BadInputError:
     where = _where(source, arm_path, path)
+    in_arm = f" in arm {arm_path[-1]!r}" if arm_path and where == path else ""
     return BadInputError(
-        problem,
+        problem + in_arm,
         allowed=allowed,
         file=source.file,
         line=source.line_of(where),

@@ -49,7 +49,7 @@ def read_yaml(file: Path) -> YamlSource:
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         raise BadInputError(
-            f"is not YAML: {getattr(error, 'problem', None) or 'nested too deeply'}",
+            f"is not YAML: {_reason(error)}",
             allowed="one YAML document",
             file=file,
             line=None if mark is None else mark.line + 1,
@@ -58,6 +58,12 @@ def read_yaml(file: Path) -> YamlSource:
     if root is not None:
         source.data = _Builder(source).build(root, ())
     return source
+
+
+def _reason(error: yaml.YAMLError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
 
 
 class _Builder:

@@ -38,7 +38,7 @@ def carry_out(
     """
     scenario = load_scenario(scenario_file)
     results = decide_all(scenario)
-    scale = scale_of(scenario)
+    scale = None if run_id is None else scale_of(scenario)
     directory = output or default_output(scenario_file)
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(Session(run_id)) if run_id is not None else None
@@ -64,7 +64,7 @@ def carry_out(
             with progress_bars() as progress:
                 if predicts:
                     predict_all(results, progress)
-                if session is not None:
+                if session is not None and scale is not None:
                     emulate_all(session, results, scale, progress, stop.wanted)
         except BaseException:
             # What was measured before is kept; a second failure must not hide the first.

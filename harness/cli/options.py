@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from netshaper.run_state import new_run_id
+from netshaper.run_state import check_run_id, new_run_id
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -31,6 +31,7 @@ output_option: Decorator = click.option(
 run_id_option: Decorator = click.option(
     "--run-id",
     default=new_run_id,
+    callback=lambda _context, _option, value: check_run_id(value),
     show_default="eight random digits",
     help="Name of the run in namespaces and cgroups: 4 to 12 lower-case letters and digits.",
 )

@@ -16,9 +16,9 @@ from traces.scenario import Job, Scenario
 
 
 def summarise(
-    scenario: Scenario, scale: ScalePlan, results: Sequence[ArmResult], *, interrupted: bool
+    scenario: Scenario, scale: ScalePlan | None, results: Sequence[ArmResult], *, interrupted: bool
 ) -> dict[str, Any]:
-    """The summary of what was done of ``scenario`` so far."""
+    """The summary of what was done of ``scenario`` so far. scale: None if nothing is emulated."""
     return {
         "scenario": scenario.name,
         "description": scenario.description,
@@ -46,7 +46,7 @@ def all_jobs(scenario: Scenario) -> list[Job]:
     return list(jobs.values())
 
 
-def _arm(scale: ScalePlan, result: ArmResult) -> dict[str, Any]:
+def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
     measurement, prediction = result.measurement, result.prediction
     measured = _times(measurement.iterations) if measurement else None
     predicted = _times(prediction.iterations) if prediction else None
@@ -67,7 +67,7 @@ def _arm(scale: ScalePlan, result: ArmResult) -> dict[str, Any]:
         "score": result.decision.score,
         "incomparable": [link.incomparable for link in result.decision.links if not link.rotation],
         "verdict": verdict_document(measurement.verdict) if measurement else None,
-        "scale": _scale(scale) if measurement else None,
+        "scale": _scale(scale) if measurement and scale else None,
     }
     if measurement:
         document["adjustments"] = measurement.adjustments

@@ -51,16 +51,12 @@ def dedicated_curve(cluster: Cluster, job: Job, port: Port) -> DemandCurve:
     """The demand of ``job`` at ``port`` over one iteration that it runs alone."""
     alone = simulate(cluster, [job.model_copy(update={"start_s": 0.0})], iterations=1)
     period_s = alone.iterations[job.id][0].end_s
-    phases: list[Phase] = []
-    for segment in alone.segments:
-        if segment.port != port:
-            continue
-        if phases and phases[-1].start_s == segment.start_s:
-            rate_bps = phases[-1].rate_bps + segment.rate_bps
-            phases[-1] = Phase(segment.start_s, segment.end_s, rate_bps)
-        else:
-            phases.append(Phase(segment.start_s, segment.end_s, segment.rate_bps))
-    return DemandCurve(period_s, tuple(phases))
+    phases = tuple(
+        Phase(segment.start_s, segment.end_s, segment.rate_bps)
+        for segment in alone.segments
+        if segment.port == port
+    )
+    return DemandCurve(period_s, phases)
 
 
 def shared_links(cluster: Cluster, jobs: Sequence[Job]) -> list[SharedLinks]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from traces.schedule import TimeShift
 
 @dataclass(frozen=True)
 class RateSegment:
-    """A job's rate at a port over a stretch of time."""
+    """The rate of all of a job's flows at a port over a stretch of time."""
 
     port: Port
     job: str
@@ -61,17 +62,24 @@ def simulate(
             next_s = min(next_s, now_s + flow.left_bits / rate_bps)
         if not math.isfinite(next_s):
             raise RuntimeError("the simulated jobs wait for each other")
+        loads: dict[tuple[Port, str], float] = defaultdict(float)
         for (job, flow), rate_bps in zip(active, rates, strict=True):
             flow.left_bits -= rate_bps * (next_s - now_s)
-            segments += [
-                RateSegment(port, job.job.id, now_s, next_s, rate_bps) for port in flow.path
-            ]
+            if now_s + flow.left_bits / rate_bps <= now_s:
+                flow.left_bits = 0.0  # what is left takes less time than the clock can tell
+            for port in flow.path:
+                loads[(port, job.job.id)] += rate_bps
+        segments += [
+            RateSegment(port, job, now_s, next_s, rate_bps)
+            for (port, job), rate_bps in loads.items()
+            if next_s > now_s
+        ]
         now_s = max(now_s, next_s)
         for job in simulated:
             job.advance(now_s)
     return Simulation(
         iterations={job.job.id: job.done for job in simulated},
-        segments=[segment for segment in segments if segment.end_s > segment.start_s],
+        segments=segments,
         adjustments={job.job.id: job.agent.adjustments if job.agent else 0 for job in simulated},
     )
 

@@ -22,7 +22,6 @@ _TOOLS = {
     "apt-get": "apt",
     "dpkg": "dpkg",
     "depmod": "kmod",
-    "findmnt": "util-linux",
 }
 _CONSOLE_LINES = 40
 

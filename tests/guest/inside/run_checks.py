@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from emulator.session import Session
+from harness.cli.main import main
 from netshaper.run_state import STATE_DIRECTORY_VARIABLE
-from tests.kernel.command import ROUNDELAY
 from tests.kernel.machine import cgroups, leftovers, namespaces
 
+_FORK = multiprocessing.get_context("fork")
 _RATE_DIVISOR = 5000
 _TIMEOUT_S = 120.0
 _SCENARIO = """\
@@ -39,20 +42,12 @@ def whole_run() -> dict[str, Any]:
     """``roundelay emulate`` of two jobs, to its end."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        command = _command(place, "guestrun", iterations=3)
-        environment = _environment(place)
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment,
-            timeout=_TIMEOUT_S,
-        )
+        run = _Command(place, "run", _emulation(place, "guestrun", iterations=3))
+        run.join()
         return {
-            "exit": done.returncode,
-            "said": done.stderr[-2000:],
-            "summary": json.loads(done.stdout) if done.returncode == 0 else None,
+            "exit": run.exit,
+            "said": run.said(),
+            "summary": run.printed(),
             "left": leftovers("guestrun", place / "state"),
             "records": [path.name for path in (place / "state").iterdir()],
         }
@@ -65,44 +60,30 @@ def killed_run() -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        environment = _environment(place)
-        with (place / "said").open("w") as said:
-            run = subprocess.Popen(
-                _command(place, "guestkill", iterations=1000),
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                env=environment,
-            )
+        run = _Command(place, "run", _emulation(place, "guestkill", iterations=1000))
         stranger = subprocess.Popen(("sleep", "600"))
         try:
-            group = _wait_for(lambda: run.poll() is not None or _worker_group("guestkill"))
-            if run.poll() is not None:
-                return {"ended_early": (place / "said").read_text()[-2000:]}
+            group = _wait_for(lambda: run.exit is not None or _worker_group("guestkill"))
+            if run.exit is not None:
+                return {"ended_early": run.said()}
             (group / "cgroup.procs").write_text(str(stranger.pid))
             run.kill()
-            run.wait()
             left_by_kill = namespaces("guestkill")
-            clean = subprocess.run(
-                (str(ROUNDELAY), "clean", "--json"),
-                capture_output=True,
-                text=True,
-                check=False,
-                env=environment,
-                timeout=_TIMEOUT_S,
-            )
+            clean = _Command(place, "clean", ("clean", "--json"))
+            clean.join()
             return {
                 "left_by_kill": left_by_kill,
-                "exit": clean.returncode,
-                "said": clean.stderr[-2000:],
-                "cleaned": json.loads(clean.stdout) if clean.returncode == 0 else None,
+                "exit": clean.exit,
+                "said": clean.said(),
+                "cleaned": clean.printed(),
                 "stranger_ended": stranger.poll() == -signal.SIGKILL,
                 "left": leftovers("guestkill", place / "state"),
                 "records": [path.name for path in (place / "state").iterdir()],
             }
         finally:
-            for process in (run, stranger):
-                process.kill()
-                process.wait()
+            run.kill()
+            stranger.kill()
+            stranger.wait()
 
 
 def session() -> dict[str, Any]:
@@ -123,15 +104,49 @@ def session() -> dict[str, Any]:
         }
 
 
-def _command(place: Path, run_id: str, iterations: int) -> tuple[str, ...]:
+def _emulation(place: Path, run_id: str, iterations: int) -> tuple[str, ...]:
     scenario = place / "scenario.yaml"
     scenario.write_text(_SCENARIO.format(rate_divisor=_RATE_DIVISOR, iterations=iterations))
-    output = ("-o", str(place / "out"), "--run-id", run_id, "--json")
-    return (str(ROUNDELAY), "emulate", str(scenario), *output)
+    return ("emulate", str(scenario), "-o", str(place / "out"), "--run-id", run_id, "--json")
 
 
-def _environment(place: Path) -> dict[str, str]:
-    return os.environ | {STATE_DIRECTORY_VARIABLE: str(place / "state")}
+class _Command:
+    """The command in a process of its own, forked: the guest needs ten seconds for its imports."""
+
+    def __init__(self, place: Path, name: str, words: Sequence[str]) -> None:
+        self._stdout, self._stderr = place / f"{name}.stdout", place / f"{name}.stderr"
+        self._process = _FORK.Process(target=self._main, args=(place / "state", words))
+        self._process.start()
+
+    def _main(self, state: Path, words: Sequence[str]) -> None:
+        os.environ[STATE_DIRECTORY_VARIABLE] = str(state)
+        for path, descriptor in ((self._stdout, 1), (self._stderr, 2)):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+        sys.argv = ["roundelay", *words]
+        main()
+
+    @property
+    def exit(self) -> int | None:
+        """Its exit code, or None while it runs."""
+        return self._process.exitcode
+
+    def join(self) -> None:
+        """Wait for its end; kill it where it does not come."""
+        self._process.join(_TIMEOUT_S)
+        self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL; nothing where it has ended."""
+        self._process.kill()
+        self._process.join()
+
+    def said(self) -> str:
+        """The end of its standard error."""
+        return self._stderr.read_text()[-2000:] if self._stderr.exists() else ""
+
+    def printed(self) -> Any:
+        """The JSON document on its standard output, where it ended well."""
+        return json.loads(self._stdout.read_text()) if self.exit == 0 else None
 
 
 def _worker_group(run_id: str) -> Path | None:

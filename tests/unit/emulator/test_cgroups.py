@@ -93,7 +93,6 @@ def test_a_space_in_a_mount_point_is_read() -> None:
     assert places(mount, "0::/\n") == {"": (2, "/mnt/my groups")}
 
 
-@pytest.mark.xfail(strict=True, reason="a mount point is decoded as Latin-1")
 def test_a_mount_point_in_utf8_is_read() -> None:
     mount = "25 20 0:22 / /mnt/größe rw - cgroup2 cgroup2 rw\n"
     assert places(mount, "0::/\n") == {"": (2, "/mnt/größe")}

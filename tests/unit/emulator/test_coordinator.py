@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from emulator import coordinator
 from emulator.coordinator import JobRun, connect_workers, run_jobs
 from emulator.messages import Message, MessageSocket
 from emulator.timeshift import TimeShiftAgent
@@ -26,7 +27,9 @@ class FakeWorker:
         self.told.append(message)
 
 
-def job_run(workers: int = 2, iterations: int = 3, **changes: Any) -> tuple[JobRun, list[FakeWorker]]:  # fmt: skip
+def job_run(
+    workers: int = 2, iterations: int = 3, **changes: Any
+) -> tuple[JobRun, list[FakeWorker]]:
     fakes = [FakeWorker() for _ in range(workers)]
     return JobRun("job", cast("list[MessageSocket]", fakes), iterations, **changes), fakes
 
@@ -210,6 +213,30 @@ def test_a_wanted_stop_ends_the_run_with_the_iteration_under_way(
     say(other_end, end(1.0, 0.5, 1.0))
     run, _ = run_alone(worker, iterations=50, stop=True)
     assert len(run.measured) == 1
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=EmulationError,
+    reason="a job that starts after, or computes for, more than a minute counts as silent",
+)
+def test_a_job_that_is_not_due_yet_is_not_silent(
+    pair: tuple[MessageSocket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, other_end = pair
+    moments = iter([0.0, 40.0, 80.0, 120.0, 160.0])
+
+    def clock() -> float:
+        moment = next(moments, 510.0)
+        if moment == 510.0 and not run.measured:
+            say(other_end, end(510.0, 505.0, 509.0))
+        return moment
+
+    monkeypatch.setattr(coordinator, "now_s", clock)
+    monkeypatch.setattr(coordinator, "_POLL_S", 0.0)
+    run = JobRun("job", [worker], iterations=1, start_after_s=500.0)
+    run_jobs([run], 0.0, lambda _: None, lambda: False, explain)
+    assert run.done
 
 
 def test_a_worker_that_ends_early_is_an_error_that_names_its_job(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.builders import make_profile
 from traces import model_profile
 from traces.demand import Demand, Pattern, Transfer
 from traces.errors import BadInputError
 from traces.model_profile import ModelProfile, profile_document, read_profile, write_profile
 from traces.models.vgg19 import vgg19
-from tests.unit.builders import make_profile
 
 WHOLE = ModelProfile(
     model="a model",

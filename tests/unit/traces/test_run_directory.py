@@ -84,9 +84,10 @@ def test_a_table_without_a_column_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
-    prepare_directory(tmp_path / "a" / "b")
+    assert prepare_directory(tmp_path / "a" / "b") == tmp_path / "a"
     assert (tmp_path / "a" / "b").is_dir()
-    prepare_directory(tmp_path / "a" / "b")  # empty is as good as new
+    # empty is as good as new
+    assert prepare_directory(tmp_path / "a" / "b") == tmp_path / "a" / "b"
 
 
 def test_a_directory_with_anything_in_it_is_refused(tmp_path: Path) -> None:

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from tests.unit.builders import SCENARIO, edited, line_of, make_profile, write_scenario
 from traces.cluster import Sharing
 from traces.errors import BadInputError
 from traces.model_profile import write_profile
 from traces.scenario import Job, load_scenario
-from tests.unit.builders import SCENARIO, edited, line_of, make_profile, write_scenario
 
 JOB_B = "servers: [left1, right1]"
 FIFO = "{sharing: fifo}"
+SHIFTED = "{interleaver: cassini}"
 
 
 def refusal(directory: Path, text: str) -> BadInputError:
@@ -109,12 +110,14 @@ BAD_VALUES = [
     ("{rate: 50 Gbs}", FIFO, "arms.fifo.cluster.rate", "'Gbs'", "'50 Gbit/s'"),
     ("{fabric: lossy}", FIFO, "arms.fifo.cluster.fabric", "'lossy' is not known", "lossless"),
     ("{dedicated: maybe}", FIFO, "arms.fifo.cluster.dedicated", "'maybe'", "boolean"),
-    ("interleaver: casini", "interleaver: cassini", "arms.shifted.scheduler.interleaver", "'casini'", "'cassini'"),
+    ("{interleaver: x}", SHIFTED, "arms.shifted.scheduler.interleaver", "'x' is not", "'cassini'"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("new", "old", "key", "problem", "allowed"), BAD_VALUES, ids=[f"{b[2]}={b[0]}" for b in BAD_VALUES]
+    ("new", "old", "key", "problem", "allowed"),
+    BAD_VALUES,
+    ids=[f"{b[2]}={b[0]}" for b in BAD_VALUES],
 )
 def test_a_bad_value_is_refused_where_it_stands(
     tmp_path: Path, new: str, old: str, key: str, problem: str, allowed: str
@@ -135,7 +138,7 @@ UNKNOWN_KEYS = [
     ("id: job-b", "id: job-b\n      gpus: 3", "workload.jobs.1.gpus", "servers"),
     ("together: {}", "together: {clustr: {}}", "arms.together.clustr", "cluster"),
     (FIFO, "{sharin: fifo}", "arms.fifo.cluster.sharin", "sharing"),
-    ("{interleaver: cassini}", "{interleave: x}", "arms.shifted.scheduler.interleave", "interleaver"),
+    (SHIFTED, "{interleave: x}", "arms.shifted.scheduler.interleave", "interleaver"),
     ("arms:\n", "scale: {divisor: 3}\narms:\n", "scale.divisor", "rate_divisor"),
     ("arms:\n", "scheduler: {policy: x}\narms:\n", "scheduler.policy", "interleaver"),
 ]  # fmt: skip
@@ -237,7 +240,7 @@ arms:
         ("[left0, right0]", "[left0, left0]", "arms.own.workload.jobs.0.servers"),
         ("profile: vgg19", "profile: vgg1", "arms.own.workload.jobs.0.profile"),
         ("id: c", "id: C", "arms.own.workload.jobs.0.id"),
-        ("profile: vgg19", "profile: vgg19\n          start: -1 s", "arms.own.workload.jobs.0.start"),
+        ("- id: c", "- id: c\n          start: -1 s", "arms.own.workload.jobs.0.start"),
     ],
 )  # fmt: skip
 def test_an_error_in_an_arm_points_into_the_arm(

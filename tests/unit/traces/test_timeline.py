@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from traces.timeline import chrome_trace
 from tests.unit.builders import iteration_row
+from traces.timeline import chrome_trace
 
 ROWS = [
     iteration_row("fair", 0, 0.2),

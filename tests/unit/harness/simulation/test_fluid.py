@@ -212,9 +212,7 @@ def test_company_never_makes_a_job_faster(first: Demand, second: Demand, offset:
 
 @settings(max_examples=30)
 @given(demands(), demands(), st.floats(0, 0.3))
-def test_no_port_is_ever_faster_than_its_link(
-    first: Demand, second: Demand, offset: float
-) -> None:
+def test_no_port_is_ever_faster_than_its_link(first: Demand, second: Demand, offset: float) -> None:
     jobs = [make_job("one", demand=first), make_job("two", ("left1", "right1"), second, offset)]
     simulation = simulate(toy_cluster(), jobs, 2)
     at_once: dict[tuple[Port, float], float] = defaultdict(float)

@@ -17,9 +17,9 @@ A, B = Port("a", "x"), Port("b", "x")
 
 
 def rates(
-    *flows: tuple[str, tuple[Port, ...]], sharing: Sharing = Sharing.FAIR, a: float = 12.0, b: float = 6.0
-) -> list[float]:  # fmt: skip
-    return allocate([Flow(job, path) for job, path in flows], {A: a, B: b}, sharing)
+    *flows: tuple[str, tuple[Port, ...]], sharing: Sharing = Sharing.FAIR, a_bps: float = 12.0
+) -> list[float]:
+    return allocate([Flow(job, path) for job, path in flows], {A: a_bps, B: 6.0}, sharing)
 
 
 def test_one_flow_has_the_link() -> None:
@@ -50,7 +50,7 @@ def test_more_flows_do_not_give_a_job_more(count: int) -> None:
 
 def test_what_a_flow_cannot_use_elsewhere_others_take() -> None:
     # one is held to 6 by B, and two takes the rest of A
-    assert rates(("one", (A, B)), ("two", (A,)), a=20.0) == pytest.approx([6.0, 14.0])
+    assert rates(("one", (A, B)), ("two", (A,)), a_bps=20.0) == pytest.approx([6.0, 14.0])
 
 
 def test_the_tightest_port_of_a_path_decides() -> None:

@@ -1,0 +1,101 @@
+"""plan prints the commands of a run, the same for the same run id, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from emulator.networks import plan_arm
+from harness.experiments.run import scale_of
+from tests.unit.builders import write_scenario
+from tests.unit.harness.cli.conftest import Roundelay
+from traces.scenario import load_scenario
+
+RUN = ("--run-id", "byhand")
+
+
+def test_the_same_run_id_gives_the_same_text(roundelay: Roundelay, tmp_path: Path) -> None:
+    file = write_scenario(tmp_path)
+    first, second = roundelay("plan", file, *RUN), roundelay("plan", file, *RUN)
+    assert first.exit_code == 0
+    assert first.stdout == second.stdout
+    assert roundelay("plan", file, "--run-id", "other").stdout != first.stdout
+
+
+def test_the_text_is_the_commands_with_comments_between(
+    roundelay: Roundelay, tmp_path: Path
+) -> None:
+    file = write_scenario(tmp_path)
+    lines = roundelay("plan", file, *RUN).stdout.splitlines()
+    assert lines[0].startswith("# scale: links ")
+    arms = [line.removeprefix("# arm ") for line in lines if line.startswith("# arm ")]
+    assert arms == ["dedicated", "together", "shifted", "fifo"]
+    commands = [line for line in lines if not line.startswith("#")]
+    assert {line.split()[0] for line in commands} == {"ip", "tc"}
+    assert all("byhand" in line for line in commands)
+
+
+def test_it_is_what_a_run_would_execute(roundelay: Roundelay, tmp_path: Path) -> None:
+    file = write_scenario(tmp_path)
+    scenario = load_scenario(file)
+    scale = scale_of(scenario)
+    expected, first_network = [], 0
+    for arm in scenario.arms:
+        networks = plan_arm(arm, scale, "byhand", first_network)
+        first_network += len(networks)
+        expected += [str(command) for one in networks for command in one.plan.commands]
+    lines = roundelay("plan", file, *RUN).stdout.splitlines()
+    assert [line for line in lines if not line.startswith("#")] == expected
+
+
+def test_one_arm_is_planned_as_within_the_whole(roundelay: Roundelay, tmp_path: Path) -> None:
+    file = write_scenario(tmp_path)
+    whole = roundelay("plan", file, *RUN).stdout
+    one = roundelay("plan", file, "--arm", "fifo", *RUN).stdout
+    assert "# arm fifo" in one
+    assert "# arm together" not in one
+    assert one.partition("# arm fifo\n")[2] == whole.partition("# arm fifo\n")[2]
+
+
+def test_an_unknown_arm_is_refused_with_the_known_ones(
+    roundelay: Roundelay, tmp_path: Path
+) -> None:
+    result = roundelay("plan", write_scenario(tmp_path), "--arm", "fofo")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "allowed: dedicated, together, shifted, fifo" in result.stderr
+
+
+def test_json_has_the_same_commands(roundelay: Roundelay, tmp_path: Path) -> None:
+    file = write_scenario(tmp_path)
+    document = json.loads(roundelay("plan", file, "--json", *RUN).stdout)
+    text = roundelay("plan", file, *RUN).stdout
+    assert document["run_id"] == "byhand"
+    assert document["scale"]["rate_divisor"] > 1
+    commands = [command for arm in document["arms"] for command in arm["commands"]]
+    assert commands == [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def test_without_a_run_id_each_plan_has_its_own(roundelay: Roundelay, tmp_path: Path) -> None:
+    file = write_scenario(tmp_path)
+    ids = {json.loads(roundelay("plan", file, "--json").stdout)["run_id"] for _ in range(3)}
+    assert len(ids) == 3
+
+
+def test_a_harmful_scale_is_warned_of_beside_the_text(roundelay: Roundelay, tmp_path: Path) -> None:
+    text = write_scenario(tmp_path).read_text() + "scale: {rate_divisor: 1e5}\n"
+    result = roundelay("plan", write_scenario(tmp_path, text), *RUN)
+    assert result.exit_code == 0
+    assert "warning: the smallest transfer is" in result.stderr
+    assert "warning" not in result.stdout
+
+
+def test_planning_needs_neither_root_nor_tools(
+    roundelay: Roundelay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert roundelay("plan", write_scenario(tmp_path), *RUN).exit_code == 0
+    assert not (tmp_path / "state").exists()
