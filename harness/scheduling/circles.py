@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from traces.demand import DemandCurve
@@ -22,6 +23,10 @@ NUM_ANGLES = 72
 
 PERIOD_QUANTUM_S = 1e-3
 MAX_PERIMETER_S = 60.0
+MAX_WORK = 10**9
+"""Sums over one angle that a search may take: some seconds."""
+
+_TURNS_AT_ONCE = 256
 MAX_JOBS = 4
 """Exhaustive search compares NUM_ANGLES ** (jobs - 1) rotations."""
 
@@ -135,13 +140,17 @@ def best_rotation(curves: Sequence[DemandCurve], capacity_bps: float) -> Rotatio
     if len(curves) == 1:
         return Rotation(score_at(circle, (0.0,), capacity_bps), (0.0,), circle)
     turns_of = [range(-(-num_angles // count)) for count in circle.repeats]
-    last = _all_turns(demand[-1], len(turns_of[-1]))
+    work = math.prod(len(turns) for turns in turns_of[1:]) * num_angles
+    if work > MAX_WORK:
+        raise ValueError(
+            f"{len(curves)} jobs on a circle of {num_angles} angles have more rotations than an "
+            "exhaustive search can compare"
+        )
     overlap = _soft_overlap(demand)
     best, best_turns = (-math.inf, -math.inf), (0,) * len(curves)
     for turns in itertools.product(range(1), *turns_of[1:-1]):
         base = np.sum([np.roll(demand[job], turn) for job, turn in enumerate(turns)], axis=0)
-        # Rounded, so that rotations that differ only in floating-point noise count as equally good.
-        scores = np.round(compatibility_score(base + last, capacity_bps), 12)
+        scores = _scores_of_turns(base, demand[-1], len(turns_of[-1]), capacity_bps)
         for turn in np.flatnonzero(scores >= best[0]):
             turned = (*turns, int(turn))
             key = (float(scores[turn]), -round(_total_overlap(overlap, turned), 12))
@@ -154,9 +163,21 @@ def best_rotation(curves: Sequence[DemandCurve], capacity_bps: float) -> Rotatio
     return Rotation(best[0], shifts, circle)
 
 
-def _all_turns(demand: NDArray[np.float64], turns: int) -> NDArray[np.float64]:
-    """``demand`` delayed by 0, 1, ... angles, shape (turns, angles)."""
-    return np.stack([np.roll(demand, turn) for turn in range(turns)])
+def _scores_of_turns(
+    base: NDArray[np.float64], demand: NDArray[np.float64], turns: int, capacity_bps: float
+) -> NDArray[np.float64]:
+    """Scores of ``base`` plus ``demand`` delayed by 0, 1, ... angles, shape (turns,).
+
+    The rotations are views of one doubled array, added a few hundred at a time: memory stays small.
+    """
+    num_angles = base.size
+    windows = sliding_window_view(np.concatenate((demand, demand)), num_angles)
+    parts = []
+    for first in range(0, turns, _TURNS_AT_ONCE):
+        delays = np.arange(first, min(first + _TURNS_AT_ONCE, turns))
+        parts.append(compatibility_score(base + windows[num_angles - delays], capacity_bps))
+    # Rounded, so that rotations that differ only in floating-point noise count as equally good.
+    return np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)
 
 
 def _soft_overlap(demand_bps: NDArray[np.float64]) -> NDArray[np.float64]:

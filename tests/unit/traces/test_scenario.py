@@ -180,7 +180,6 @@ def test_a_bad_scale_is_refused(tmp_path: Path, divisor: str) -> None:
     assert error.allowed == "'auto', or a number of at least 1"
 
 
-@pytest.mark.xfail(strict=True, reason="rate_divisor: .inf passes the check 'at least 1'")
 def test_an_infinite_scale_is_refused(tmp_path: Path) -> None:
     refusal(tmp_path, f"{SCENARIO}scale: {{rate_divisor: .inf}}\n")
 
@@ -254,9 +253,6 @@ def test_an_error_in_an_arm_points_into_the_arm(
     assert error.line == SCENARIO[: SCENARIO.index("arms:")].count("\n") + expected + 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a key that an arm's own list lacks is reported at the base's list"
-)
 def test_a_key_that_an_arms_job_lacks_points_into_the_arm(tmp_path: Path) -> None:
     arms = edited(ARM_JOBS, "- id: c\n          profile", "- profile")
     text = SCENARIO[: SCENARIO.index("arms:")] + arms
@@ -265,9 +261,6 @@ def test_a_key_that_an_arms_job_lacks_points_into_the_arm(tmp_path: Path) -> Non
     assert error.line == text.splitlines().index("        - profile: vgg19") + 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="where an arm breaks a job of the base, the error does not name the arm"
-)
 def test_an_arm_that_takes_away_a_server_is_named(tmp_path: Path) -> None:
     text = edited(SCENARIO, FIFO, "{servers_left: 1}")
     assert "fifo" in str(refusal(tmp_path, text))
@@ -297,7 +290,7 @@ def test_a_profile_for_another_number_of_workers_is_refused(tmp_path: Path) -> N
     error = refusal(tmp_path, text)
     assert error.key == "workload.jobs.1.servers"
     assert error.line == line_of(text, JOB_B)
-    assert error.problem == "2 servers for a profile of 3 workers"
+    assert error.problem.startswith("2 servers for a profile of 3 workers")
     assert error.allowed == "3 servers"
 
 
@@ -313,7 +306,6 @@ def test_a_job_has_one_server_for_each_worker() -> None:
         Job(id="x", profile=make_profile(workers=2), servers=("left0",))
 
 
-@pytest.mark.xfail(strict=True, reason="the ranks in a profile's pairs are not checked")
 @pytest.mark.parametrize("pair", [[0, 7], [0, -1]])
 def test_a_pair_of_ranks_that_no_worker_has_is_refused(tmp_path: Path, pair: list[int]) -> None:
     transfer: dict[str, Any] = {"ready_s": 0.0, "bytes": 1e6, "pattern": "pairs", "pairs": [pair]}

@@ -68,18 +68,15 @@ def test_the_streams_and_exit_code_of_the_real_process_are_those(tmp_path: Path)
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.xfail(strict=True, reason="a key is printed as it is, also with a newline in it")
 def test_a_newline_in_a_key_does_not_break_the_line(roundelay: Roundelay, tmp_path: Path) -> None:
     one_line(roundelay("plan", write_scenario(tmp_path, SCENARIO + '"a\\nb": 1\n')), exit_code=2)
 
 
-@pytest.mark.xfail(strict=True, reason="plan does not check the run id; a traceback follows")
 def test_plan_refuses_a_bad_run_id(roundelay: Roundelay, tmp_path: Path) -> None:
     said = one_line(roundelay("plan", write_scenario(tmp_path), "--run-id", "Bad!"), exit_code=2)
     assert "--run-id" in said
 
 
-@pytest.mark.xfail(strict=True, reason="a rate that comes below a byte a second is a traceback")
 @pytest.mark.parametrize("change", ["rate_divisor: 1e11", "rate_divisor: .inf"])
 def test_a_scale_that_leaves_no_rate_is_one_line(
     roundelay: Roundelay, tmp_path: Path, change: str
@@ -88,13 +85,11 @@ def test_a_scale_that_leaves_no_rate_is_one_line(
     one_line(roundelay("plan", file), exit_code=2)
 
 
-@pytest.mark.xfail(strict=True, reason="a rate that comes below a byte a second is a traceback")
 def test_a_link_too_slow_to_shape_is_one_line(roundelay: Roundelay, tmp_path: Path) -> None:
     text = edited(SCENARIO, "rate: 50 Gbit/s", "rate: 1 bit/s")
     one_line(roundelay("plan", write_scenario(tmp_path, text)), exit_code=2)
 
 
-@pytest.mark.xfail(strict=True, reason="the error blames a summary.json that Roundelay wrote")
 def test_a_job_that_does_nothing_is_refused_where_it_stands(
     roundelay: Roundelay, tmp_path: Path
 ) -> None:

@@ -85,7 +85,7 @@ def test_without_a_run_id_each_plan_has_its_own(roundelay: Roundelay, tmp_path: 
 
 
 def test_a_harmful_scale_is_warned_of_beside_the_text(roundelay: Roundelay, tmp_path: Path) -> None:
-    text = write_scenario(tmp_path).read_text() + "scale: {rate_divisor: 1e5}\n"
+    text = write_scenario(tmp_path).read_text() + "scale: {rate_divisor: 2e4}\n"
     result = roundelay("plan", write_scenario(tmp_path, text), *RUN)
     assert result.exit_code == 0
     assert "warning: the smallest transfer is" in result.stderr

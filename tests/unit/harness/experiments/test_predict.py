@@ -99,9 +99,6 @@ def test_link_rows_are_at_a_steady_interval_and_within_the_links_rate() -> None:
     assert [t for t in busy if t < 0.2] == pytest.approx([0.12, 0.14])
 
 
-@pytest.mark.xfail(
-    strict=True, reason="segments of several flows of a job at one port are interpolated as one"
-)
 def test_link_rows_of_several_flows_through_one_port_are_their_sum_at_every_moment() -> None:
     job = all_to_all_job()
     prediction = predict_arm(make_arm([job], iterations=2), {})
