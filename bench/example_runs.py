@@ -51,7 +51,7 @@ def measure() -> Iterator[Figure]:
 
 def _run(scenario: Scenario) -> list[ArmResult]:
     results = decide_all(scenario)
-    predict_all(results, lambda *_: None)
+    predict_all(results, lambda *_: None, lambda: False)
     with Session(new_run_id()) as session:
         emulate_all(session, results, scale_of(scenario), lambda *_: None, lambda: False)
     return results

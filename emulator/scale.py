@@ -103,10 +103,11 @@ def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = Non
     budget = cores * BITS_PER_S_AND_CORE
     load = max(load_hop_bps(arm.cluster, arm.jobs) for arm in arms)
     smallest = min(smallest_transfer_bytes(arm.jobs) for arm in arms)
+    slowest_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
     if rate_divisor is not None:
         divisor, reason = rate_divisor, "given in the scenario"
     elif load == 0:
-        divisor, reason = 1000.0, "no transfer crosses a link"
+        divisor, reason = max(slowest_bps / LEAST_RATE_BPS, 1.0), "no transfer crosses a link"
     else:
         for_budget = load / (budget * BUDGET_SHARE)
         for_packets = smallest / FRAME_BYTES / GOOD_PACKETS
@@ -116,7 +117,9 @@ def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = Non
             if for_packets >= for_budget
             else f"{BUDGET_SHARE:.0%} of this box's budget"
         )
-    slowest_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
+        if max(for_budget, 1.0) <= slowest_bps / LEAST_RATE_BPS < divisor:
+            divisor = slowest_bps / LEAST_RATE_BPS
+            reason = f"no link slower than {format_rate(LEAST_RATE_BPS)}"
     if not slowest_bps / divisor >= LEAST_RATE_BPS:
         raise BadInputError(
             f"a link of {format_rate(slowest_bps)} would be emulated at "

@@ -133,14 +133,31 @@ class Arm(BaseModel):
 class Scenario(BaseModel):
     """A checked scenario: its arms on the same workload and seed."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     name: str
     description: str
     seed: int
     scale: ScaleSpec
     arms: tuple[Arm, ...]
-    text: str
+    source: YamlSource
+
+    @property
+    def text(self) -> str:
+        """The file as it was read."""
+        return self.source.text
+
+    def locate(self, error: BadInputError, arm: str | None = None) -> BadInputError:
+        """``error``, which knows a key, with the file and line of it; in ``arm`` if it is there."""
+        path = tuple((error.key or "").split("."))
+        where = _where(self.source, () if arm is None else ("arms", arm), path)
+        return BadInputError(
+            error.problem,
+            allowed=error.allowed,
+            file=self.source.file,
+            line=self.source.line_of(where),
+            key=".".join(map(str, where)),
+        )
 
 
 def load_scenario(file: Path) -> Scenario:
@@ -166,7 +183,7 @@ def load_scenario(file: Path) -> Scenario:
         seed=spec.seed,
         scale=spec.scale,
         arms=tuple(arms),
-        text=file.read_text(encoding="utf-8"),
+        source=source,
     )
 
 

@@ -20,6 +20,7 @@ class YamlSource:
     """Plain data and where each key of it stands."""
 
     file: Path
+    text: str
     data: object
     lines: dict[KeyPath, int] = field(default_factory=dict)
 
@@ -54,7 +55,7 @@ def read_yaml(file: Path) -> YamlSource:
             file=file,
             line=None if mark is None else mark.line + 1,
         ) from None
-    source = YamlSource(file=file, data=None)
+    source = YamlSource(file=file, text=text, data=None)
     if root is not None:
         source.data = _Builder(source).build(root, ())
     return source

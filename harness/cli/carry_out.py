@@ -63,7 +63,7 @@ def carry_out(
         try:
             with progress_bars() as progress:
                 if predicts:
-                    predict_all(results, progress)
+                    predict_all(results, progress, stop.wanted)
                 if session is not None and scale is not None:
                     emulate_all(session, results, scale, progress, stop.wanted)
         except BaseException:

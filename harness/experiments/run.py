@@ -13,6 +13,7 @@ from emulator.scale import ScalePlan, plan_scale
 from emulator.session import Session
 from harness.experiments.decide import Decision, decide
 from harness.experiments.predict import ArmPrediction, predict_arm
+from traces.errors import BadInputError
 from traces.scenario import Arm, Scenario
 
 
@@ -30,17 +31,30 @@ def scale_of(scenario: Scenario) -> ScalePlan:
     """The one ScalePlan of a scenario on this box."""
     divisor = scenario.scale.rate_divisor
     cores = len(os.sched_getaffinity(0))
-    return plan_scale(scenario.arms, cores, None if divisor == "auto" else divisor)
+    try:
+        return plan_scale(scenario.arms, cores, None if divisor == "auto" else divisor)
+    except BadInputError as error:
+        raise scenario.locate(error) from None
 
 
 def decide_all(scenario: Scenario) -> list[ArmResult]:
     """Decide for every arm before anything runs, so that bad input shows at once."""
-    return [ArmResult(arm, decide(arm)) for arm in scenario.arms]
+    results = []
+    for arm in scenario.arms:
+        try:
+            results.append(ArmResult(arm, decide(arm)))
+        except BadInputError as error:
+            raise scenario.locate(error, arm.name) from None
+    return results
 
 
-def predict_all(results: Sequence[ArmResult], progress: Progress) -> None:
-    """Simulate every arm."""
+def predict_all(
+    results: Sequence[ArmResult], progress: Progress, stop_wanted: Callable[[], bool]
+) -> None:
+    """Simulate every arm. Stops between two when asked."""
     for number, result in enumerate(results):
+        if stop_wanted():
+            return
         progress("simulating", number, len(results))
         result.prediction = predict_arm(result.arm, result.decision.shifts)
     progress("simulating", len(results), len(results))

@@ -26,7 +26,7 @@ MAX_PERIMETER_S = 60.0
 MAX_WORK = 10**9
 """Sums over one angle that a search may take: some seconds."""
 
-_TURNS_AT_ONCE = 256
+_ANGLES_AT_ONCE = 2**21
 MAX_JOBS = 4
 """Exhaustive search compares NUM_ANGLES ** (jobs - 1) rotations."""
 
@@ -135,11 +135,13 @@ def best_rotation(curves: Sequence[DemandCurve], capacity_bps: float) -> Rotatio
             f"{len(curves)} jobs share a link; the exhaustive search handles at most {MAX_JOBS}"
         )
     circle = unified_circle(curves)
-    demand = circle.demand_bps
-    num_angles = demand.shape[1]
+    num_angles = circle.demand_bps.shape[1]
     if len(curves) == 1:
         return Rotation(score_at(circle, (0.0,), capacity_bps), (0.0,), circle)
-    turns_of = [range(-(-num_angles // count)) for count in circle.repeats]
+    # A job with few repeats has the most turns; the one that stays is best the one with most turns.
+    order = np.argsort(circle.repeats, kind="stable")
+    demand = circle.demand_bps[order]
+    turns_of = [range(-(-num_angles // circle.repeats[job])) for job in order]
     work = math.prod(len(turns) for turns in turns_of[1:]) * num_angles
     if work > MAX_WORK:
         raise ValueError(
@@ -156,11 +158,20 @@ def best_rotation(curves: Sequence[DemandCurve], capacity_bps: float) -> Rotatio
             key = (float(scores[turn]), -round(_total_overlap(overlap, turned), 12))
             if key > best:
                 best, best_turns = key, turned
+    return Rotation(best[0], _shifts_s(circle, order, best_turns), circle)
+
+
+def _shifts_s(
+    circle: UnifiedCircle, order: NDArray[np.intp], turns: Sequence[int]
+) -> tuple[float, ...]:
+    """Delays from ``turns`` of the jobs in ``order``, turned back so that the first job stays."""
+    by_job = dict(zip(order.tolist(), turns, strict=True))
+    num_angles = circle.demand_bps.shape[1]
     angle_s = circle.perimeter_s / num_angles
-    shifts = tuple(
-        (turn * angle_s) % period for turn, period in zip(best_turns, circle.periods_s, strict=True)
+    return tuple(
+        ((by_job[job] - by_job[0]) % num_angles * angle_s) % period_s
+        for job, period_s in enumerate(circle.periods_s)
     )
-    return Rotation(best[0], shifts, circle)
 
 
 def _scores_of_turns(
@@ -168,13 +179,14 @@ def _scores_of_turns(
 ) -> NDArray[np.float64]:
     """Scores of ``base`` plus ``demand`` delayed by 0, 1, ... angles, shape (turns,).
 
-    The rotations are views of one doubled array, added a few hundred at a time: memory stays small.
+    The rotations are views of one doubled array, added a few at a time: memory stays small.
     """
     num_angles = base.size
     windows = sliding_window_view(np.concatenate((demand, demand)), num_angles)
     parts = []
-    for first in range(0, turns, _TURNS_AT_ONCE):
-        delays = np.arange(first, min(first + _TURNS_AT_ONCE, turns))
+    at_once = max(1, _ANGLES_AT_ONCE // num_angles)
+    for first in range(0, turns, at_once):
+        delays = np.arange(first, min(first + at_once, turns))
         parts.append(compatibility_score(base + windows[num_angles - delays], capacity_bps))
     # Rounded, so that rotations that differ only in floating-point noise count as equally good.
     return np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)

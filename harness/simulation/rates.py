@@ -73,16 +73,8 @@ def _offer(
             fixed[sharers[index]] += rate
     if not open_flows:
         return {}
-    left_bps = capacity_bps - sum(fixed[sharer] for sharer in fixed if sharer not in open_flows)
-    filling = sorted(open_flows, key=lambda sharer: fixed[sharer])
-    level_bps = 0.0
-    for count in range(len(filling), 0, -1):
-        # The sharers with most fixed may already stand above the level; they only take what they
-        # have.
-        above = sum(fixed[sharer] for sharer in filling[count:])
-        level_bps = (left_bps - above) / count
-        if fixed[filling[count - 1]] <= level_bps:
-            break
+    taken_bps = sum(fixed[sharer] for sharer in fixed if sharer not in open_flows)
+    level_bps = (capacity_bps - taken_bps) / len(open_flows)
     return {
         index: max(level_bps - fixed[sharer], 0.0) / len(indices)
         for sharer, indices in open_flows.items()

@@ -132,11 +132,6 @@ def test_the_slowest_link_decides_whether_a_rate_is_left() -> None:
         plan_scale([make_arm(cluster=dumbbell(2, 2, GBIT, GBIT / 2))], cores=2, rate_divisor=600.0)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=BadInputError,
-    reason="auto asks for a divisor for the sake of packets that it then refuses itself",
-)
 def test_an_automatic_divisor_leaves_every_link_a_rate() -> None:
     # 8 GB on 1 Gbit/s: 500 packets would take 11,000 times smaller, and 7 times suffices the box
     plan = plan_scale([arm_with_transfers(8e9)], cores=2)

@@ -84,7 +84,7 @@ class Echo:
 
 def lone_iteration(*transfers: dict[str, Any], compute_s: float = 0.0) -> tuple[float, Message]:
     """(start, report) of one iteration of a worker without peers, with no compute to wait for."""
-    nothing = {"ready_s": 0.0, "blocking": False, "rate_limit_bytes_per_s": None}
+    nothing: dict[str, Any] = {"ready_s": 0.0, "blocking": False, "rate_limit_bytes_per_s": None}
     nothing |= {"send": [], "receive": []}
     timeline = {"compute_s": compute_s, "transfers": [nothing | each for each in transfers]}
     worker = _Worker({"timeline": timeline}, cast("MessageSocket", Echo()))

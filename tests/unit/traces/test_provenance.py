@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from traces import provenance as module
 from traces.provenance import provenance
 
 
@@ -47,7 +46,7 @@ def test_the_version_of_iproute2_is_what_it_says(
     def fake_run(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess((), 0, stdout=said)
 
-    monkeypatch.setattr(module.subprocess, "run", fake_run)
+    monkeypatch.setattr(subprocess, "run", fake_run)
     document: Any = provenance("x", 1)
     assert document["versions"]["iproute2"] == version
 

@@ -126,7 +126,7 @@ def test_shifts_and_score_are_the_decisions(scenario: Scenario) -> None:
 
 def test_a_simulated_run_has_no_measurement_verdict_or_scale(scenario: Scenario) -> None:
     results = results_of(scenario)
-    predict_all(results, lambda *_: None)
+    predict_all(results, lambda *_: None, lambda: False)
     for arm in summary_of(scenario, results)["arms"]:
         assert set(arm) == ARM_KEYS
         assert arm["measured"] is arm["verdict"] is arm["scale"] is arm["difference"] is None

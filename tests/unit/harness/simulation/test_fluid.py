@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from harness.simulation import fluid
 from harness.simulation.fluid import Simulation, simulate
+from harness.simulation.rates import allocate
 from tests.unit.builders import (
     GBIT,
     TOY_ALONE_S,
@@ -229,7 +230,6 @@ class TooManyStepsError(Exception):
 @pytest.mark.parametrize("start_s", [3e4, 1e6])
 def test_a_job_that_starts_late_ends_too(monkeypatch: pytest.MonkeyPatch, start_s: float) -> None:
     steps = itertools.count()
-    allocate = fluid.allocate
 
     def counted(*arguments: Any) -> list[float]:
         if next(steps) > 1000:
