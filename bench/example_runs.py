@@ -42,7 +42,9 @@ def measure() -> Iterator[Figure]:
         raise SystemExit(f"only {len(runs)} of {tries} runs were valid; is the box busy?")
     how = f"median of {_RUNS} valid runs of {tries}, {_ITERATIONS} iterations of each job an arm"
     dedicated = [100 * abs(_errors(_arm(run, "dedicated"))["mean"]) for run in runs]
-    yield _figure("emulator.dedicated_error_pct", dedicated, 0.5, f"worst job is averaged; {how}")
+    yield _figure(
+        "emulator.dedicated_error_pct", dedicated, 0.5, f"all jobs' iterations together; {how}"
+    )
     for statistic, target in (("mean", 5.0), ("p99", 10.0)):
         worst = [max(100 * abs(_errors(arm)[statistic]) for arm in run) for run in runs]
         name = f"fidelity.iteration_{statistic}_error_pct"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from traces.demand import Demand, Pattern, Transfer
 from traces.errors import BadInputError
+from traces.text_file import read_text
 
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 64 * 2**20
@@ -93,11 +94,10 @@ def write_profile(profile: ModelProfile, file: Path) -> None:
 
 def read_profile(file: Path) -> ModelProfile:
     """Read a profile. Raises BadInputError that names the key and what is allowed."""
-    allowed = "a profile that 'roundelay demand import' wrote (JSON)"
+    allowed = "a profile that 'roundelay demand import' wrote (JSON, at most 64 MiB)"
+    text = read_text(file, MAX_FILE_BYTES, allowed)
     try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            raise BadInputError("the file is too large", allowed="at most 64 MiB", file=file)
-        document = _ProfileDocument.model_validate_json(file.read_text(encoding="utf-8"))
+        document = _ProfileDocument.model_validate_json(text)
         demand = Demand(
             compute_s=document.demand.compute_s,
             transfers=tuple(
@@ -107,12 +107,6 @@ def read_profile(file: Path) -> ModelProfile:
         )
         fields = document.model_dump(exclude={"schema_version", "demand"})
         return ModelProfile(**fields, demand=demand)
-    except OSError as error:
-        raise BadInputError(
-            f"cannot be read: {error.strerror}", allowed=allowed, file=file
-        ) from None
-    except UnicodeDecodeError:
-        raise BadInputError("is not UTF-8 text", allowed=allowed, file=file) from None
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -15,9 +15,9 @@ _PACKAGES = ("roundelay", "numpy", "pandas", "pyarrow", "networkx", "pydantic", 
 
 
 def provenance(scenario_text: str, seed: int, run_id: str | None = None) -> dict[str, object]:
-    """The document provenance.json, without the times that only the run knows."""
+    """The document provenance.json, made when the results are written."""
     return {
-        "started_utc": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "finished_utc": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "run_id": run_id,
         "seed": seed,
         "scenario_sha256": hashlib.sha256(scenario_text.encode()).hexdigest(),

@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from traces.errors import BadInputError
+from traces.text_file import read_text
 
 KeyPath = tuple[str | int, ...]
 
@@ -34,17 +35,7 @@ class YamlSource:
 
 def read_yaml(file: Path) -> YamlSource:
     """Read ``file``. Raises BadInputError for anything that is not one sound YAML document."""
-    allowed = "a UTF-8 YAML file of at most 16 MiB"
-    try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            raise BadInputError("the file is too large", allowed=allowed, file=file)
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(
-            f"cannot be read: {error.strerror}", allowed=allowed, file=file
-        ) from None
-    except UnicodeDecodeError:
-        raise BadInputError("is not UTF-8 text", allowed=allowed, file=file) from None
+    text = read_text(file, MAX_FILE_BYTES, "a UTF-8 YAML file of at most 16 MiB")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:

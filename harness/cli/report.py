@@ -8,8 +8,7 @@ import click
 
 from harness.cli.options import json_option
 from harness.cli.show import console, print_json
-from traces.errors import BadInputError
-from traces.run_directory import give_to_caller
+from harness.report.page import write_report
 
 
 @click.command()
@@ -30,18 +29,8 @@ def report(directories: tuple[Path, ...], output: Path | None, as_json: bool) ->
     Example:
       roundelay report runs/first runs/second -o both.html
     """
-    from harness.report.page import (
-        write_report,
-    )  # plotly takes a second that other verbs need not wait
-
     file = output or directories[0] / "report.html"
-    try:
-        write_report(directories, file)
-    except OSError as error:
-        raise BadInputError(
-            f"cannot be written: {error.strerror}", allowed="a writable place", file=file
-        ) from None
-    give_to_caller(file)
+    write_report(directories, file)
     if as_json:
         print_json({"report": str(file.resolve())})
     console.print(f"report: {file.resolve()}", soft_wrap=True)

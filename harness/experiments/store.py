@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from harness.experiments.run import ArmResult
 from harness.experiments.summary import all_jobs, job_rows, verdict_document
+from harness.report.page import write_report
 from traces.provenance import provenance
-from traces.results import IterationRow, JobRow, LinkRow
+from traces.results import IterationRow, LinkRow
 from traces.run_directory import write_json, write_table
 from traces.scenario import Scenario
 from traces.timeline import chrome_trace
 
 
+class _Side(Protocol):
+    """What a prediction and a measurement have in common."""
+
+    @property
+    def iterations(self) -> list[IterationRow]: ...
+    @property
+    def links(self) -> list[LinkRow]: ...
+    @property
+    def adjustments(self) -> dict[str, int]: ...
+
+
 def write_simulated(directory: Path, scenario: Scenario, results: Sequence[ArmResult]) -> None:
     """The run directory of the predictions."""
     done = [(result, result.prediction) for result in results if result.prediction]
-    _write(
-        directory,
-        scenario,
-        None,
-        [row for _, prediction in done for row in prediction.iterations],
-        [row for _, prediction in done for row in prediction.links],
-        [
-            row
-            for result, prediction in done
-            for row in job_rows(result, prediction.iterations, prediction.adjustments)
-        ],
-    )
+    _write(directory, scenario, None, done)
 
 
 def write_emulated(
@@ -37,18 +38,7 @@ def write_emulated(
 ) -> None:
     """The run directory of the measurements, with each arm's verdict."""
     done = [(result, result.measurement) for result in results if result.measurement]
-    _write(
-        directory,
-        scenario,
-        run_id,
-        [row for _, measurement in done for row in measurement.iterations],
-        [row for _, measurement in done for row in measurement.links],
-        [
-            row
-            for result, measurement in done
-            for row in job_rows(result, measurement.iterations, measurement.adjustments)
-        ],
-    )
+    _write(directory, scenario, run_id, done)
     verdicts = {result.arm.name: verdict_document(measured.verdict) for result, measured in done}
     write_json(directory / "verdict.json", verdicts)
 
@@ -61,8 +51,6 @@ def finish_run(
     summary: dict[str, Any],
 ) -> None:
     """What stands beside the tables: the summary, the circles, and the report on all of it."""
-    from harness.report.page import write_report  # only here is it needed
-
     _write_scenario(directory, scenario, run_id)
     write_json(directory / "summary.json", summary)
     write_json(directory / "circles.json", _circles_document(results))
@@ -73,14 +61,16 @@ def _write(
     directory: Path,
     scenario: Scenario,
     run_id: str | None,
-    iterations: list[IterationRow],
-    links: list[LinkRow],
-    jobs: list[JobRow],
+    done: Sequence[tuple[ArmResult, _Side]],
 ) -> None:
     directory.mkdir(exist_ok=True)
     _write_scenario(directory, scenario, run_id)
+    iterations = [row for _, side in done for row in side.iterations]
     write_table(directory, "iterations", iterations)
-    write_table(directory, "links", links)
+    write_table(directory, "links", [row for _, side in done for row in side.links])
+    jobs = [
+        row for result, side in done for row in job_rows(result, side.iterations, side.adjustments)
+    ]
     write_table(directory, "jobs", jobs)
     write_json(directory / "timeline.json", chrome_trace(iterations))
 

@@ -140,7 +140,7 @@ class Machine(_Document):
 class Provenance(_Document):
     """provenance.json."""
 
-    started_utc: str
+    finished_utc: str
     run_id: str | None
     seed: int
     scenario_sha256: str

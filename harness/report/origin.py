@@ -69,7 +69,7 @@ def _facts(document: Provenance) -> dict[str, str]:
     memory = f", {machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else ""
     return {
         "Run id": document.run_id or NOTHING,
-        "Started (UTC)": document.started_utc.replace("T", " ").removesuffix("+00:00"),
+        "Finished (UTC)": document.finished_utc.replace("T", " ").removesuffix("+00:00"),
         "Seed": str(document.seed),
         "Machine": f"{machine.cpu or machine.architecture}, {machine.cores} cores{memory}",
         "Kernel": machine.kernel or NOTHING,

@@ -144,7 +144,7 @@ def write_side(directory: Path, arms: Any = ARMS, *, run_id: str | None = None) 
     write_json(
         directory / "provenance.json",
         {
-            "started_utc": "2026-01-02T03:04:05+00:00",
+            "finished_utc": "2026-01-02T03:04:05+00:00",
             "run_id": run_id,
             "seed": 7,
             "scenario_sha256": "ab" * 32,

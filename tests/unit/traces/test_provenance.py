@@ -29,7 +29,7 @@ def test_versions_and_machine_are_there_and_json_can_carry_them() -> None:
     assert document["machine"]["kernel"] == platform.release()
     assert document["machine"]["cores"] >= 1
     assert document["machine"]["memory_bytes"] > 2**20
-    assert document["started_utc"].endswith("+00:00")
+    assert document["finished_utc"].endswith("+00:00")
 
 
 @pytest.mark.parametrize(
