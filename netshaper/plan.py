@@ -174,33 +174,50 @@ def _addresses_and_routes(
     addresses: Mapping[str, str],
     ports: Mapping[Port, PlannedPort],
 ) -> list[Command]:
-    commands = []
-    for node in cluster.nodes:
+    return [
+        Command("ip", words, namespaces[node])
+        for node in cluster.nodes
+        for words in (
+            ("link", "set", "dev", "lo", "up"),
+            *_own_addresses(node, addresses, ports),
+            *_routes(cluster, node, addresses, ports),
+        )
+    ]
 
-        def ip(*words: str, namespace: str = namespaces[node]) -> None:
-            commands.append(Command("ip", words, namespace))
 
-        ip("link", "set", "dev", "lo", "up")
-        if node in addresses:
-            ip("address", "add", f"{addresses[node]}/32", "dev", "lo")
-        for port, end in ports.items():
-            if port.node != node:
-                continue
-            far_end = ports[Port(port.peer, port.node)]
-            # One segment a packet: a queue then holds and counts what a wire would carry.
-            ip("link", "set", "dev", end.device, "gso_max_segs", "1", "up")
-            ip("address", "add", f"{end.address}/31", "dev", end.device)
-            # Permanent neighbours: no ARP in the counters, no pause when an entry ages.
-            neighbour = ("lladdr", far_end.mac, "nud", "permanent")
-            ip("neighbour", "add", far_end.address, *neighbour, "dev", end.device)
-        for server, address in addresses.items():
-            if server == node:
-                continue
+def _own_addresses(
+    node: str, addresses: Mapping[str, str], ports: Mapping[Port, PlannedPort]
+) -> list[tuple[str, ...]]:
+    """A server's address on its loopback; each end's address, and its neighbour's."""
+    words: list[tuple[str, ...]] = []
+    if node in addresses:
+        words.append(("address", "add", f"{addresses[node]}/32", "dev", "lo"))
+    for port, end in ports.items():
+        if port.node != node:
+            continue
+        far_end = ports[Port(port.peer, port.node)]
+        # One segment a packet: a queue then holds and counts what a wire would carry.
+        words.append(("link", "set", "dev", end.device, "gso_max_segs", "1", "up"))
+        words.append(("address", "add", f"{end.address}/31", "dev", end.device))
+        # Permanent neighbours: no ARP in the counters, no pause when an entry ages.
+        neighbour = ("lladdr", far_end.mac, "nud", "permanent")
+        words.append(("neighbour", "add", far_end.address, *neighbour, "dev", end.device))
+    return words
+
+
+def _routes(
+    cluster: Cluster, node: str, addresses: Mapping[str, str], ports: Mapping[Port, PlannedPort]
+) -> list[tuple[str, ...]]:
+    """A route to every other server; a server's own packets carry its loopback address."""
+    source = ("src", addresses[node]) if node in addresses else ()
+    words = []
+    for server, address in addresses.items():
+        if server != node:
             out = Port(node, cluster.next_hop(node, server))
             gateway = ports[Port(out.peer, node)].address
-            source = ("src", addresses[node]) if node in addresses else ()
-            ip("route", "add", f"{address}/32", "via", gateway, "dev", ports[out].device, *source)
-    return commands
+            via = ("via", gateway, "dev", ports[out].device)
+            words.append(("route", "add", f"{address}/32", *via, *source))
+    return words
 
 
 def _shape(end: PlannedPort, classes: Mapping[str, int], dscp: Mapping[str, int]) -> list[Command]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -121,10 +120,3 @@ def dumbbell(
         *(Link("switch-right", server, rate_bps) for server in right),
     )
     return Cluster((*left, *right), ("switch-left", "switch-right"), links, sharing, fabric)
-
-
-def flow_paths(
-    cluster: Cluster, placements: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], tuple[Port, ...]]:
-    """Path of each (source, destination) pair of servers."""
-    return {(a, b): cluster.path(a, b) for a, b in placements}

@@ -18,7 +18,6 @@ _NUMBER_AND_UNIT = re.compile(
 
 _EXAMPLES = {
     "bit/s": "a rate above zero with its unit, such as '50 Gbit/s' or '1.25 GB/s'",
-    "byte": "a size of zero or more with its unit, such as '62.5 GB' or '8 MiB'",
     "s": "a time of zero or more with its unit, such as '300 s' or '141 ms'",
 }
 
@@ -57,18 +56,12 @@ def parse_rate_bps(text: object) -> float:
     return _parse(text, "bit/s")
 
 
-def parse_size_bytes(text: object) -> float:
-    """'62.5 GB' -> 6.25e10. Raises ValueError as :func:`parse_rate_bps`."""
-    return _parse(text, "byte")
-
-
 def parse_duration_s(text: object) -> float:
     """'141 ms' -> 0.141. Raises ValueError as :func:`parse_rate_bps`."""
     return _parse(text, "s")
 
 
 RateBps = Annotated[float, BeforeValidator(parse_rate_bps, json_schema_input_type=str)]
-SizeBytes = Annotated[float, BeforeValidator(parse_size_bytes, json_schema_input_type=str)]
 DurationS = Annotated[float, BeforeValidator(parse_duration_s, json_schema_input_type=str)]
 
 

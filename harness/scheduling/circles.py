@@ -82,25 +82,12 @@ def unified_circle(curves: Sequence[DemandCurve], num_angles: int = NUM_ANGLES) 
     angles = num_angles * max(repeats)
     demand = np.stack(
         [
-            _sample_repeated(curve, period, count, angles)
+            curve.sample(angles, period, count)
             for curve, period, count in zip(curves, rounded, repeats, strict=True)
         ]
     )
     rounding = max(new / old - 1 for new, old in zip(rounded, periods, strict=True))
     return UnifiedCircle(perimeter_s, tuple(rounded), tuple(repeats), demand, rounding)
-
-
-def _sample_repeated(
-    curve: DemandCurve, period_s: float, repeats: int, num_angles: int
-) -> NDArray[np.float64]:
-    """Mean rate in each angle of ``repeats`` turns of ``curve``, shape (num_angles,)."""
-    edges = np.linspace(0.0, period_s * repeats, num_angles + 1)
-    sent_bits = np.zeros(num_angles + 1)
-    for turn in range(repeats):
-        for phase in curve.phases:
-            start_s, end_s = phase.start_s + turn * period_s, phase.end_s + turn * period_s
-            sent_bits += phase.rate_bps * (np.clip(edges, start_s, end_s) - start_s)
-    return np.asarray(np.diff(sent_bits) / (period_s * repeats / num_angles))
 
 
 def compatibility_score(total_bps: NDArray[np.float64], capacity_bps: float) -> NDArray[np.float64]:

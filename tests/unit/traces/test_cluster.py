@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces.cluster import Cluster, Link, Port, Sharing, dumbbell, flow_paths
+from traces.cluster import Cluster, Link, Port, Sharing, dumbbell
 
 
 def names(ports: tuple[Port, ...]) -> list[str]:
@@ -58,9 +58,8 @@ def test_every_link_is_two_ports_with_its_rate() -> None:
 def test_paths_are_connected_and_the_next_hop_follows_them(left: int, right: int) -> None:
     cluster = dumbbell(left, right, 1.0)
     pairs = list(itertools.permutations(cluster.servers, 2))
-    paths = flow_paths(cluster, pairs)
     for source, destination in pairs:
-        path = paths[(source, destination)]
+        path = cluster.path(source, destination)
         assert path[0].node == source
         assert path[-1].peer == destination
         assert all(a.peer == b.node for a, b in itertools.pairwise(path))
