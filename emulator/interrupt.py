@@ -34,7 +34,10 @@ class StopRequest:
 def stop_on_signals(on_first: Callable[[], None]) -> Iterator[StopRequest]:
     """Turn SIGINT, SIGTERM and SIGHUP into a request for the block. on_first: tell the person."""
     request = StopRequest(on_first)
-    previous = {number: signal.signal(number, request.handle) for number in _SIGNALS}
+    # Under nohup a hang-up is ignored, and stays so.
+    hang_up_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    wanted = [n for n in _SIGNALS if not (n is signal.SIGHUP and hang_up_ignored)]
+    previous = {number: signal.signal(number, request.handle) for number in wanted}
     try:
         yield request
     finally:

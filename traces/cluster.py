@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -60,7 +61,7 @@ class Cluster:
     sharing: Sharing = Sharing.FAIR
     fabric: Fabric = Fabric.LOSSLESS
 
-    @property
+    @functools.cached_property
     def graph(self) -> nx.Graph[str]:
         """The topology; edges carry their Link as ``link``."""
         graph: nx.Graph[str] = nx.Graph()
@@ -79,12 +80,20 @@ class Cluster:
         """Every port, in the order of the links."""
         return tuple(port for link in self.links for port in link.ports)
 
+    @functools.cached_property
+    def _rates_bps(self) -> dict[Port, float]:
+        return {port: link.rate_bps for link in self.links for port in link.ports}
+
+    @functools.cached_property
+    def _hops_to(self) -> dict[str, dict[str, int]]:
+        """Server -> hops to it from each node, filled as paths are asked for."""
+        return {}
+
     def rate_bps(self, port: Port) -> float:
-        """Rate of the link that ``port`` belongs to."""
-        for link in self.links:
-            if port in link.ports:
-                return link.rate_bps
-        raise KeyError(str(port))
+        """Rate of the link that ``port`` belongs to. KeyError where there is none."""
+        if port not in self._rates_bps:
+            raise KeyError(str(port))
+        return self._rates_bps[port]
 
     def next_hop(self, node: str, server: str) -> str:
         """The neighbour of ``node`` on its path to ``server``."""
@@ -92,12 +101,14 @@ class Cluster:
 
     def path(self, source: str, destination: str) -> tuple[Port, ...]:
         """The ports that a packet from ``source`` to ``destination`` leaves through."""
-        graph = self.graph
-        distance = nx.single_source_shortest_path_length(graph, destination)
+        if destination not in self._hops_to:
+            hops = nx.single_source_shortest_path_length(self.graph, destination)
+            self._hops_to[destination] = dict(hops)
+        distance = self._hops_to[destination]
         ports: list[Port] = []
         node = source
         while node != destination:
-            peer = min(p for p in graph.neighbors(node) if distance[p] == distance[node] - 1)
+            peer = min(p for p in self.graph.neighbors(node) if distance[p] == distance[node] - 1)
             ports.append(Port(node, peer))
             node = peer
         return tuple(ports)

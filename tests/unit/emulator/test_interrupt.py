@@ -75,3 +75,14 @@ def test_cleaning_is_not_interrupted(number: int) -> None:
 
 def test_nobody_asked_at_first() -> None:
     assert not StopRequest(lambda: None).wanted()
+
+
+def test_a_run_under_nohup_does_not_stop_at_a_hang_up() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_on_signals(lambda: None) as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop.wanted()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
