@@ -24,7 +24,10 @@ from traces.scenario import Arm
 
 @dataclass(frozen=True)
 class ArmMeasurement:
-    """One arm as it was measured. adjustments: of the time-shift, by job."""
+    """One arm as it was measured. adjustments: of the time-shift, by job.
+
+    sample_interval_s: between two samples of a port. sampler_cpu_share: of one core.
+    """
 
     arm: str
     iterations: list[IterationRow]
@@ -32,6 +35,8 @@ class ArmMeasurement:
     adjustments: dict[str, int]
     verdict: Verdict
     interrupted: bool
+    sample_interval_s: float
+    sampler_cpu_share: float
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,8 @@ def gather(
         adjustments={run.job: run.agent.adjustments if run.agent else 0 for run in runs},
         verdict=_verdict(arm, runs, records, cpu_shares, iterations),
         interrupted=interrupted,
+        sample_interval_s=max(record.report["interval_s"] for record in records),
+        sampler_cpu_share=sum(record.report["cpu_share"] for record in records),
     )
 
 

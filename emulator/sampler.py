@@ -8,10 +8,17 @@ import time
 from emulator.messages import Message, MessageSocket
 from netshaper.netlink import NetlinkSocket
 
+MOST_SAMPLES = 100_000
+"""Of all ports together; a longer run is sampled less often, so that memory stays bounded."""
+
 # The specification: interval_s; namespaces: {namespace: [device, ...]}.
 # The result: {"samples": [[before_s, after_s, namespace, device,
 #     {minor: [sent_bytes, sent_packets, dropped_packets, backlog_bytes]}], ...],
-#   "received": {namespace: {device: [received_bytes at start, at end]}}, "busy_s": CPU time}
+#   "received": {namespace: {device: [received_bytes at start, at end]}},
+#   "interval_s": as it was at the end, "cpu_share": of one core, for sampling}
+
+Round = list[list[object]]
+"""One sample of every port."""
 
 
 def run_sampler(specification: Message, control: MessageSocket) -> None:
@@ -24,18 +31,19 @@ def run_sampler(specification: Message, control: MessageSocket) -> None:
         for device in specification["namespaces"][namespace]
     ]
     at_start = _received(readers)
-    samples: list[list[object]] = []
+    rounds: list[Round] = []
     control.send({"event": "sampling"})
-    next_s = time.monotonic()
+    began_s = next_s = time.monotonic()
     while True:
-        samples += [_sample(*port) for port in ports]
+        rounds.append([_sample(*port) for port in ports])
+        rounds, interval_s = thinned(rounds, interval_s, MOST_SAMPLES // len(ports))
         next_s += interval_s
         missed = max(0, int((time.monotonic() - next_s) / interval_s))
         next_s += missed * interval_s
         wait_s = max(0.0, next_s - time.monotonic())
         if select.select([control], [], [], wait_s)[0]:
             break
-    samples += [_sample(*port) for port in ports]
+    rounds.append([_sample(*port) for port in ports])
     at_end = _received(readers)
     received = {
         namespace: {
@@ -43,8 +51,25 @@ def run_sampler(specification: Message, control: MessageSocket) -> None:
         }
         for namespace, devices in at_end.items()
     }
-    busy_s = time.process_time()
-    control.send({"event": "sampled", "samples": samples, "received": received, "busy_s": busy_s})
+    control.send(
+        {
+            "event": "sampled",
+            "samples": [sample for each in rounds for sample in each],
+            "received": received,
+            "interval_s": interval_s,
+            "cpu_share": time.process_time() / (time.monotonic() - began_s),
+        }
+    )
+
+
+def thinned(rounds: list[Round], interval_s: float, most_rounds: int) -> tuple[list[Round], float]:
+    """``rounds`` and interval; every second round at twice the interval where they are too many.
+
+    Counters are cumulative: what lay between two samples that stay is not lost.
+    """
+    if len(rounds) <= max(most_rounds, 2):
+        return rounds, interval_s
+    return rounds[::2], interval_s * 2
 
 
 def _sample(reader: NetlinkSocket, namespace: str, device: str, index: int) -> list[object]:

@@ -71,6 +71,10 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
     }
     if measurement:
         document["adjustments"] = measurement.adjustments
+        document["sampling"] = {
+            "interval_s": measurement.sample_interval_s,
+            "cpu_share": measurement.sampler_cpu_share,
+        }
         document["interrupted"] = measurement.interrupted
     return document
 

@@ -43,7 +43,8 @@ def record(calibration: float = 1.0, sent: int = 800) -> NetworkRecord:
     for end in network.plan.ports.values():
         received.setdefault(end.namespace, {"lo": [0, 0]})[end.device] = [5, 5 + sent]
     rates = {str(e.port): e.shape.rate_bps * calibration for e in network.plan.ports.values()}
-    return NetworkRecord(network, rates, {"samples": samples, "received": received})
+    report = {"samples": samples, "received": received, "interval_s": 0.04, "cpu_share": 0.1}
+    return NetworkRecord(network, rates, report)
 
 
 def gathered(iterations: int = 4, **changes: Any) -> ArmMeasurement:

@@ -45,14 +45,14 @@ def measured(arm: str, length_s: float, port_rate: float = 8e6) -> ArmMeasuremen
     rows += [iteration_row(arm, n, length_s, job="job-a") for n in range(1, 5)]
     ports = [sound_port(calibrated_bps=port_rate)]
     verdict = judge(invariants_of(ports, [sound_switch()], sound_box()))
-    return ArmMeasurement(arm, rows, [], {"job-a": 3}, verdict, interrupted=False)
+    return ArmMeasurement(arm, rows, [], {"job-a": 3}, verdict, False, 0.02, 0.03)
 
 
 def cut_short(arm: str) -> ArmMeasurement:
     """Stopped before anything was counted."""
     box = sound_box(iterations_measured=0, iteration_s=0.0, lateness_s=[])
     verdict = judge(invariants_of([sound_port()], [sound_switch()], box))
-    return ArmMeasurement(arm, [], [], {}, verdict, interrupted=True)
+    return ArmMeasurement(arm, [], [], {}, verdict, True, 0.02, 0.03)
 
 
 def predicted(arm: str, length_s: float) -> ArmPrediction:
@@ -84,7 +84,7 @@ def test_a_whole_run_has_everything_of_every_arm(scenario: Scenario) -> None:
     assert set(summary) == {"scenario", "description", "seed", "interrupted", "jobs", "arms"}
     assert [arm["name"] for arm in summary["arms"]] == ["dedicated", "together", "shifted", "fifo"]
     for arm in summary["arms"]:
-        assert set(arm) == ARM_KEYS | {"adjustments", "interrupted"}
+        assert set(arm) == ARM_KEYS | {"adjustments", "interrupted", "sampling"}
         assert arm["measured"] == {"iteration_s": {"mean": 0.2, "p50": 0.2, "p99": 0.2}}
         assert arm["predicted"] == {"iteration_s": {"mean": 0.22, "p50": 0.22, "p99": 0.22}}
         assert arm["difference"] == pytest.approx({"mean": 0.1, "p50": 0.1, "p99": 0.1})
