@@ -23,6 +23,10 @@ _SO_MAX_PACING_RATE = 47
 _UNLIMITED_PACING = 2**64 - 1
 _PACING = struct.Struct("=Q")  # bytes/s
 _DRAIN_POLL_S = 0.2e-3
+_REPORT_LEAD_S = 5e-3
+"""How long before the end of its timeline a worker reports it, where nothing else keeps it: the
+start of the next iteration then reaches all workers before it is due."""
+
 _CHUNK_BYTES = 2**20
 _RANK = struct.Struct("!I")
 _CONNECT_TIMEOUT_S = 30.0
@@ -139,9 +143,14 @@ class _Worker:
         for index in range(len(self._transfers)):
             if index not in received:
                 received[index] = self._await(index)
+        timeline_end_s = timeline_s + self._compute_s
+        report_s = timeline_end_s - _REPORT_LEAD_S
+        if time.monotonic() < report_s:
+            time.sleep(max(0.0, report_s - time.monotonic()))
+            lateness.append(time.monotonic() - report_s)
         return {
             "event": "end",
-            "timeline_end_s": timeline_s + self._compute_s,
+            "timeline_end_s": timeline_end_s,
             "started_s": started,
             "received_s": [received[index] for index in range(len(self._transfers))],
             "lateness_s": lateness,

@@ -83,7 +83,7 @@ class Echo:
 
 
 def lone_iteration(*transfers: dict[str, Any], compute_s: float = 0.0) -> tuple[float, Message]:
-    """(start, report) of one iteration of a worker without peers, with no compute to wait for."""
+    """(start, report) of one iteration of a worker without peers."""
     nothing: dict[str, Any] = {"ready_s": 0.0, "blocking": False, "rate_limit_bytes_per_s": None}
     nothing |= {"send": [], "receive": []}
     timeline = {"compute_s": compute_s, "transfers": [nothing | each for each in transfers]}
@@ -95,8 +95,16 @@ def lone_iteration(*transfers: dict[str, Any], compute_s: float = 0.0) -> tuple[
 def test_the_timeline_ends_after_its_compute() -> None:
     start_s, report = lone_iteration({}, {}, compute_s=0.25)
     assert report["timeline_end_s"] == pytest.approx(start_s + 0.25)
-    assert len(report["started_s"]) == len(report["received_s"]) == len(report["lateness_s"]) == 2
+    assert len(report["started_s"]) == len(report["received_s"]) == 2
+    assert len(report["lateness_s"]) == 3  # two sends and the end of the timeline
     assert min(report["started_s"]) >= start_s
+
+
+def test_computing_takes_its_time() -> None:
+    began_s, report = lone_iteration(compute_s=0.05)
+    assert time.monotonic() - began_s >= 0.05 - 0.005
+    assert report["timeline_end_s"] == pytest.approx(began_s + 0.05)
+    assert len(report["lateness_s"]) == 1
 
 
 def test_a_blocking_transfer_without_bytes_does_not_turn_back_time() -> None:
