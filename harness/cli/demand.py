@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from harness.cli.options import json_option
-from harness.cli.show import console, print_json
+from harness.cli.show import console, plain_table, print_json
 from harness.scheduling.circles import best_rotation, score_at
 from traces.demand import demand_curve
 from traces.errors import BadInputError
@@ -105,7 +104,7 @@ def _by_kind(iteration: IterationRecord) -> dict[tuple[str, str], list[Collectiv
 
 
 def _print_import(imported: KinetoImport) -> None:
-    table = Table(title=f"{imported.profile.model}: {len(imported.iterations)} iterations")
+    table = plain_table(f"{imported.profile.model}: {len(imported.iterations)} iterations")
     for heading in ("iteration", "duration", "collectives", "elements", "on the wire, a worker"):
         table.add_column(heading, justify="left" if heading == "iteration" else "right")
     for iteration in imported.iterations:
@@ -187,7 +186,7 @@ def compat(profiles: tuple[str, ...], link: str, as_json: bool) -> None:
                 "jobs": jobs,
             }
         )
-    table = Table(title=f"on one link of {format_rate(capacity_bps)}")
+    table = plain_table(f"on one link of {format_rate(capacity_bps)}")
     for heading in ("job", "iteration alone", "time-shift"):
         table.add_column(heading, justify="left" if heading == "job" else "right")
     for job, curve, shift_s in zip(jobs, curves, rotation.shifts_s, strict=True):

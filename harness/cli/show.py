@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -58,14 +59,19 @@ def _percent(difference: dict[str, float] | None, statistic: str) -> str:
     return "-" if difference is None else f"{difference[statistic]:+.1%}"
 
 
+def plain_table(title: str) -> Table:
+    """A table that fits into 80 columns with its many short numbers."""
+    return Table(title=title, box=SIMPLE_HEAD, padding=0)
+
+
 def arms_table(summary: dict[str, Any]) -> Table:
     """One row an arm: measured, predicted, their difference, the verdict."""
-    table = Table(title=f"{summary['scenario']}: iteration time in ms")
-    table.add_column("arm")
+    table = plain_table(f"{summary['scenario']}: iteration time in ms")
+    table.add_column("arm", no_wrap=True)
     for heading in ("mean", "p99"):
         table.add_column(f"{heading}\nmeasured", justify="right")
         table.add_column(f"{heading}\npredicted", justify="right")
-        table.add_column(f"{heading}\ndifference", justify="right")
+        table.add_column(f"{heading}\ndiff.", justify="right")
     table.add_column("score", justify="right")
     table.add_column("verdict")
     colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}

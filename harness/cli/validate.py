@@ -7,10 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from harness.cli.options import json_option
-from harness.cli.show import console, print_json
+from harness.cli.show import console, plain_table, print_json
 from harness.fidelity.compare import Fidelity, compare
 from traces.errors import BadInputError
 from traces.run_directory import read_table
@@ -82,10 +81,10 @@ def _document(fidelity: Fidelity, limit: float | None, holds: bool | None) -> di
 
 
 def _print(fidelity: Fidelity) -> None:
-    table = Table(title="prediction against reference: iteration time in ms")
-    table.add_column("arm")
+    table = plain_table("prediction against reference: iteration time in ms")
+    table.add_column("arm", no_wrap=True)
     for statistic in _SHOWN:
-        for side in ("reference", "prediction", "difference"):
+        for side in ("reference", "prediction", "diff."):
             table.add_column(f"{statistic}\n{side}", justify="right")
     for comparison in fidelity.comparisons:
         reference, prediction = asdict(comparison.reference), asdict(comparison.prediction)
