@@ -5,6 +5,7 @@ One directory per run under the state directory; ``clean`` needs nothing else, a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -91,9 +92,8 @@ class RunState:
         if owner is None:
             raise EmulationError("/proc does not show this process; is it mounted?")
         state = cls(run_id, owner, boot_id())
-        state_root().mkdir(mode=0o755, parents=True, exist_ok=True)
         # Made whole beside its place and then moved there: a record is never seen half written.
-        beside = Path(tempfile.mkdtemp(prefix=f".{run_id}-", dir=state_root()))
+        beside = _directory_beside(run_id)
         state._write(beside)
         try:
             beside.rename(state.directory)
@@ -142,8 +142,18 @@ class RunState:
         partial.replace(directory / _RECORD)
 
     def forget(self) -> None:
-        """Remove the run's directory, the last thing to go."""
+        """Remove the run's directory, the last thing to go, and the root after the last run's."""
         shutil.rmtree(self.directory, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another run is still there
+            state_root().rmdir()
+
+
+def _directory_beside(run_id: str) -> Path:
+    """A new private directory in the state root, which a run that ends may just be removing."""
+    while True:
+        state_root().mkdir(mode=0o755, parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            return Path(tempfile.mkdtemp(prefix=f".{run_id}-", dir=state_root()))
 
 
 def load_state(directory: Path) -> RunState:

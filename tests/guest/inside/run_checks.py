@@ -49,7 +49,7 @@ def whole_run() -> dict[str, Any]:
             "said": run.said(),
             "summary": run.printed(),
             "left": leftovers("guestrun", place / "state"),
-            "records": [path.name for path in (place / "state").iterdir()],
+            "records": [path.name for path in place.glob("state/*")],
         }
 
 
@@ -78,7 +78,7 @@ def killed_run() -> dict[str, Any]:
                 "cleaned": clean.printed(),
                 "stranger_ended": stranger.poll() == -signal.SIGKILL,
                 "left": leftovers("guestkill", place / "state"),
-                "records": [path.name for path in (place / "state").iterdir()],
+                "records": [path.name for path in place.glob("state/*")],
             }
         finally:
             run.kill()

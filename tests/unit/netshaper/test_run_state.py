@@ -104,7 +104,7 @@ def test_all_runs_are_found_by_id_and_strangers_are_not(root: Path) -> None:
 
 def test_a_forgotten_run_leaves_nothing(root: Path) -> None:
     RunState.create("run1").forget()
-    assert list(root.iterdir()) == []
+    assert not root.exists()
 
 
 def test_a_process_is_itself_and_no_other() -> None:
@@ -124,3 +124,12 @@ def test_run_ids_are_valid_and_differ() -> None:
     ids = {new_run_id() for _ in range(50)}
     assert len(ids) == 50
     assert all(re.fullmatch("[a-z0-9]{8}", run_id) for run_id in ids)
+
+
+def test_the_root_stays_while_another_run_is_there(root: Path) -> None:
+    first, second = RunState.create("run1"), RunState.create("run2")
+    first.forget()
+    assert [path.name for path in root.iterdir()] == ["run2"]
+    second.forget()
+    assert not root.exists()
+    assert RunState.create("run3").directory.is_dir()
