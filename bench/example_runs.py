@@ -14,7 +14,7 @@ from emulator.verdict import Status
 from harness.experiments.predict import ArmPrediction
 from harness.experiments.run import ArmResult, decide_all, emulate_all, predict_all, scale_of
 from harness.experiments.summary import counted_times
-from harness.fidelity.compare import IterationTimes
+from harness.fidelity.compare import Comparison, IterationTimes
 from netshaper.run_state import new_run_id
 from traces.scenario import Scenario, load_scenario
 
@@ -71,10 +71,8 @@ def _times(side: ArmMeasurement | ArmPrediction | None) -> IterationTimes:
 
 
 def _errors(result: ArmResult) -> dict[str, float]:
-    measured, predicted = _times(result.measurement), _times(result.prediction)
-    return {
-        name: getattr(predicted, name) / getattr(measured, name) - 1 for name in ("mean", "p99")
-    }
+    reference, prediction = _times(result.measurement), _times(result.prediction)
+    return Comparison(result.arm.name, reference, prediction).difference
 
 
 def _figure(name: str, values: list[float], target: float, note: str) -> Figure:

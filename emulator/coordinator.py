@@ -109,8 +109,7 @@ def run_jobs(
     stop_wanted: Callable[[], bool],
     explain: Callable[[], str],
 ) -> None:
-    """Run all ``jobs`` to their ends, or to the end of the iterations under way once a stop is
-    wanted.
+    """Run all ``jobs`` to their ends; once a stop is wanted, only the iterations under way.
 
     explain: what the children last wrote, for the message when one ends early or falls silent.
     Raises EmulationError then.

@@ -82,7 +82,7 @@ def _cgroups() -> Finding:
         holding is not None,
         False,
         found,
-        "workers run without a cgroup and are found by process id alone; mount cgroups writable",
+        "workers run without a cgroup and only end with their parent; mount cgroups writable",
     )
 
 

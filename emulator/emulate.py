@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from emulator.coordinator import START_LEAD_S, JobRun, now_s, run_jobs
 from emulator.cpu_time import read_cpu_time, shares
 from emulator.jobs import start_jobs
-from emulator.measurement import ArmMeasurement, NetworkRecord, gather, iterations_wanted
+from emulator.measurement import ArmMeasurement, NetworkRecord, gather
 from emulator.messages import MessageSocket
 from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
@@ -36,7 +36,7 @@ def emulate_arm(
         for network in networks:
             session.build_network(network.plan)
         calibrated = [calibrate(session, network) for network in networks]
-        runs = start_jobs(session, networks, iterations_wanted(arm), scale)
+        runs = start_jobs(session, networks, arm.total_iterations, scale)
         children += [worker for run in runs for worker in run.workers]
         samplers = [start_sampler(session, network) for network in networks]
         children += samplers
@@ -62,7 +62,7 @@ def emulate_arm(
 
 def _shown(progress: Progress, arm: Arm, runs: Sequence[JobRun]) -> Callable[[JobRun], None]:
     """Progress over all jobs' iterations, for each that ends."""
-    total = iterations_wanted(arm) * len(runs)
+    total = arm.total_iterations * len(runs)
 
     def on_iteration(_: JobRun) -> None:
         progress(f"emulating {arm.name}", sum(len(run.measured) for run in runs), total)

@@ -31,9 +31,13 @@ class Sample:
         return (self.before_s + self.after_s) / 2
 
 
-def samples_by_port(samples: Samples) -> dict[tuple[str, str], list[Sample]]:
-    """(namespace, device) -> samples in order of time."""
-    table = defaultdict(list)
+PortSamples = Mapping[tuple[str, str], Sequence[Sample]]
+"""(namespace, device) -> samples in order of time."""
+
+
+def samples_by_port(samples: Samples) -> PortSamples:
+    """Sort a sampler's report by port."""
+    table: dict[tuple[str, str], list[Sample]] = defaultdict(list)
     for before_s, after_s, namespace, device, counters in samples:
         by_class = {int(minor): values for minor, values in counters.items()}
         table[(namespace, device)].append(Sample(before_s, after_s, by_class))
@@ -44,18 +48,17 @@ def link_rows(
     arm: str,
     network: str,
     plan: NetworkPlan,
-    samples: Samples,
+    samples: PortSamples,
     anchor_s: float,
     rate_divisor: float,
 ) -> list[LinkRow]:
     """Load of every port per job, unscaled: rates and bytes times ``rate_divisor``."""
-    by_port = samples_by_port(samples)
     jobs: dict[int, str | None] = {}
     for name, minor in plan.job_classes.items():
         jobs[minor] = None if minor in jobs else name
     rows = []
     for end in plan.ports.values():
-        series = by_port[(end.namespace, end.device)]
+        series = samples[(end.namespace, end.device)]
         for before, now in itertools.pairwise(series):
             for minor, job in jobs.items():
                 sent, _, dropped, backlog = now.counters[minor]
@@ -77,12 +80,11 @@ def link_rows(
 
 
 def port_evidence(
-    plan: NetworkPlan, samples: Samples, calibrated_bps: Mapping[str, float]
+    plan: NetworkPlan, samples: PortSamples, calibrated_bps: Mapping[str, float]
 ) -> list[PortEvidence]:
     """One PortEvidence a port. calibrated_bps: by port, as measured before the run."""
-    by_port = samples_by_port(samples)
     return [
-        _port_evidence(plan, end, by_port[(end.namespace, end.device)], calibrated_bps)
+        _port_evidence(plan, end, samples[(end.namespace, end.device)], calibrated_bps)
         for end in plan.ports.values()
     ]
 
@@ -90,7 +92,7 @@ def port_evidence(
 def _port_evidence(
     plan: NetworkPlan,
     end: PlannedPort,
-    series: list[Sample],
+    series: Sequence[Sample],
     calibrated_bps: Mapping[str, float],
 ) -> PortEvidence:
     first, last = series[0].counters, series[-1].counters
@@ -115,11 +117,10 @@ def _port_evidence(
 def switch_evidence(
     cluster: Cluster,
     plan: NetworkPlan,
-    samples: Samples,
+    samples: PortSamples,
     received: Mapping[str, Mapping[str, Sequence[int]]],
 ) -> list[SwitchEvidence]:
     """Bytes in and out of each switch between the first sample and the last."""
-    by_port = samples_by_port(samples)
     found = []
     for switch in cluster.switches:
         namespace = plan.namespaces[switch]
@@ -127,7 +128,7 @@ def switch_evidence(
         for end in plan.ports.values():
             if end.namespace != namespace:
                 continue
-            series = by_port[(end.namespace, end.device)]
+            series = samples[(end.namespace, end.device)]
             first, last = series[0].counters, series[-1].counters
             leaves = [minor for minor in last if minor != ROOT_CLASS]
             sent += sum(last[m][0] - first[m][0] for m in leaves)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from emulator.coordinator import JobRun, connect_workers
 from emulator.messages import Message, MessageSocket
-from emulator.networks import PlannedNetwork, common_window_bytes, connections_of
+from emulator.networks import PlannedNetwork, common_window_bytes
 from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.worker import flows_by_rank
@@ -68,7 +68,7 @@ def _start_workers(
     session: Session, network: PlannedNetwork, job: Job, index: int, scale: ScalePlan
 ) -> list[MessageSocket]:
     plan = network.plan
-    pairs = sorted(connections_of(job))
+    pairs = sorted(job.connections)
     port = FIRST_PORT + index
     workers = []
     for rank, server in enumerate(job.servers):

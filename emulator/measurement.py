@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from emulator.coordinator import JobRun
-from emulator.evidence import link_rows, port_evidence, switch_evidence
+from emulator.evidence import (
+    PortSamples,
+    link_rows,
+    port_evidence,
+    samples_by_port,
+    switch_evidence,
+)
 from emulator.messages import Message
 from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
@@ -47,10 +54,10 @@ class NetworkRecord:
     calibrated_bps: Mapping[str, float]
     report: Message
 
-
-def iterations_wanted(arm: Arm) -> int:
-    """Iterations of each job, warm-up included."""
-    return arm.warmup_iterations + arm.iterations
+    @functools.cached_property
+    def samples(self) -> PortSamples:
+        """The report's samples by port."""
+        return samples_by_port(self.report["samples"])
 
 
 def gather(
@@ -79,7 +86,7 @@ def gather(
                 arm.name,
                 record.network.name,
                 record.network.plan,
-                record.report["samples"],
+                record.samples,
                 anchor_s,
                 scale.rate_divisor,
             )
@@ -102,7 +109,7 @@ def _verdict(
     ports: list[PortEvidence] = []
     switches: list[SwitchEvidence] = []
     for record in records:
-        plan, samples = record.network.plan, record.report["samples"]
+        plan, samples = record.network.plan, record.samples
         ports += port_evidence(plan, samples, record.calibrated_bps)
         switches += switch_evidence(arm.cluster, plan, samples, record.report["received"])
     counted = sorted(row.iteration_s for row in iterations if row.counted)
@@ -112,7 +119,7 @@ def _verdict(
         steal_share=steal_share,
         lateness_s=[late for run in runs for late in run.lateness_s],
         iteration_s=counted[len(counted) // 2] if counted else 0.0,
-        iterations_wanted=iterations_wanted(arm) * len(runs),
+        iterations_wanted=arm.total_iterations * len(runs),
         iterations_measured=sum(len(run.measured) for run in runs),
     )
     return judge(invariants_of(ports, switches, box))

@@ -23,9 +23,8 @@ def plan_arm(
     arm: Arm, scale: ScalePlan, run_id: str, first_network: int = 0
 ) -> list[PlannedNetwork]:
     """The networks that ``arm`` needs, named n0, n1, ...: the same for ``plan`` and ``emulate``."""
-    groups = [(job,) for job in arm.jobs] if arm.dedicated else [arm.jobs]
     networks = []
-    for index, jobs in enumerate(groups, start=first_network):
+    for index, jobs in enumerate(arm.networks, start=first_network):
         name = f"n{index}"
         plan = plan_network(
             run_id,
@@ -33,19 +32,10 @@ def plan_arm(
             arm.cluster,
             [job.id for job in jobs],
             scale.rate_divisor,
-            connections=sum(len(connections_of(job)) for job in jobs),
+            connections=sum(len(job.connections) for job in jobs),
         )
         networks.append(PlannedNetwork(name, plan, jobs))
     return networks
-
-
-def connections_of(job: Job) -> set[tuple[int, int]]:
-    """(source rank, destination rank) of every connection that the job needs."""
-    return {
-        (source, destination)
-        for transfer in job.profile.demand.transfers
-        for source, destination, _ in transfer.flows(len(job.servers))
-    }
 
 
 def common_window_bytes(plan: NetworkPlan) -> int:

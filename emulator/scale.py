@@ -72,12 +72,7 @@ def load_hop_bps(cluster: Cluster, jobs: Sequence[Job]) -> float:
     """Bit/s x hops when every job sends at line rate at once, unscaled."""
     total = 0.0
     for job in jobs:
-        pairs = {
-            (source, destination)
-            for transfer in job.profile.demand.transfers
-            for source, destination, _ in transfer.flows(len(job.servers))
-        }
-        for source, destination in pairs:
+        for source, destination in job.connections:
             path = cluster.path(job.servers[source], job.servers[destination])
             if path:
                 total += len(path) * min(cluster.rate_bps(port) for port in path)

@@ -41,6 +41,7 @@ def calibrate(session: Session, network: PlannedNetwork) -> dict[str, float]:
 
 
 def start_sampler(session: Session, network: PlannedNetwork) -> MessageSocket:
+    """A sampler of every port of ``network``, ready when this returns."""
     devices: dict[str, list[str]] = {}
     for end in network.plan.ports.values():
         devices.setdefault(end.namespace, []).append(end.device)
@@ -52,6 +53,7 @@ def start_sampler(session: Session, network: PlannedNetwork) -> MessageSocket:
 
 
 def stop_sampler(sampler: MessageSocket, session: Session) -> Message:
+    """The report of ``sampler``, with a last sample of every port."""
     sampler.send({"do": "stop"})
     report = sampler.receive()
     if report is None:

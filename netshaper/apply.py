@@ -60,7 +60,6 @@ def _run(argv: tuple[str, ...], text: str, batch: list[Command]) -> None:
 
 def build(plan: NetworkPlan) -> None:
     """Build the network. On failure what was made stays: the run's record names all of it."""
-    require_tools()
     run_commands(plan.commands)
 
 

@@ -107,6 +107,15 @@ class Job(_Strict):
     servers: tuple[str, ...]
     start_s: float = 0.0
 
+    @property
+    def connections(self) -> set[tuple[int, int]]:
+        """(source rank, destination rank) of every pair of workers that exchanges data."""
+        return {
+            (source, destination)
+            for transfer in self.profile.demand.transfers
+            for source, destination, _ in transfer.flows(len(self.servers))
+        }
+
     @model_validator(mode="after")
     def _one_server_a_worker(self) -> Job:
         if len(self.servers) != self.profile.num_gpus:
@@ -128,6 +137,16 @@ class Arm(BaseModel):
     iterations: int
     warmup_iterations: int
     interleaver: Literal["none", "cassini"]
+
+    @property
+    def networks(self) -> list[tuple[Job, ...]]:
+        """The jobs by the copy of the cluster that they run on: all on one, or one on each."""
+        return [(job,) for job in self.jobs] if self.dedicated else [self.jobs]
+
+    @property
+    def total_iterations(self) -> int:
+        """Iterations of each job, warm-up included."""
+        return self.warmup_iterations + self.iterations
 
 
 class Scenario(BaseModel):

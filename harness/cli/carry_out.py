@@ -43,6 +43,10 @@ def carry_out(
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(Session(run_id)) if run_id is not None else None
         made = prepare_directory(directory)
+        if session is not None and session.cgroup is None:
+            console.print(
+                "warning: no cgroup hierarchy is writable; workers run without one", style="yellow"
+            )
         stop = stack.enter_context(
             stop_on_signals(lambda: console.print("stopping after the iterations under way ..."))
         )

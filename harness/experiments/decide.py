@@ -24,6 +24,10 @@ class Decision:
     shifts: Mapping[str, TimeShift]
     score: float | None
 
+    def shift_s(self, job: str) -> float:
+        """The time-shift of ``job``; zero where it has none."""
+        return self.shifts[job].shift_s if job in self.shifts else 0.0
+
 
 def decide(arm: Arm) -> Decision:
     """Decide for ``arm``. Raises BadInputError where its interleaver cannot handle it."""

@@ -31,9 +31,8 @@ class ArmPrediction:
 def predict_arm(arm: Arm, shifts: Mapping[str, TimeShift]) -> ArmPrediction:
     """Simulate ``arm``: each job on a cluster of its own where the arm is dedicated."""
     prediction = ArmPrediction(arm.name)
-    groups = [(job,) for job in arm.jobs] if arm.dedicated else [arm.jobs]
-    for index, jobs in enumerate(groups):
-        simulation = simulate(arm.cluster, jobs, arm.warmup_iterations + arm.iterations, shifts)
+    for index, jobs in enumerate(arm.networks):
+        simulation = simulate(arm.cluster, jobs, arm.total_iterations, shifts)
         for job, iterations in simulation.iterations.items():
             prediction.iterations += iteration_rows(
                 arm.name, job, iterations, arm.warmup_iterations, anchor_s=0.0

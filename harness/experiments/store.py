@@ -94,7 +94,6 @@ def _circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
             if group.rotation is None:
                 continue  # summary.json says why
             circle = group.rotation.circle
-            shifts = result.decision.shifts
             found.append(
                 {
                     "arm": result.arm.name,
@@ -104,9 +103,7 @@ def _circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
                     "perimeter_s": circle.perimeter_s,
                     "repeats": list(circle.repeats),
                     "demand_bps": circle.demand_bps.tolist(),
-                    "applied_shifts_s": [
-                        shifts[job].shift_s if job in shifts else 0.0 for job in group.jobs
-                    ],
+                    "applied_shifts_s": [result.decision.shift_s(job) for job in group.jobs],
                     "best_shifts_s": list(group.rotation.shifts_s),
                     "best_score": group.rotation.score,
                 }

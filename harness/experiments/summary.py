@@ -10,7 +10,7 @@ from typing import Any
 from emulator.scale import ScalePlan
 from emulator.verdict import Verdict
 from harness.experiments.run import ArmResult
-from harness.fidelity.compare import STATISTICS, IterationTimes
+from harness.fidelity.compare import Comparison, IterationTimes
 from traces.results import IterationRow, JobRow
 from traces.scenario import Job, Scenario
 
@@ -57,13 +57,8 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         "interleaver": result.arm.interleaver,
         "measured": measured and {"iteration_s": asdict(measured)},
         "predicted": predicted and {"iteration_s": asdict(predicted)},
-        "difference": _difference(measured, predicted),
-        "time_shifts_s": {
-            job.id: result.decision.shifts[job.id].shift_s
-            if job.id in result.decision.shifts
-            else 0.0
-            for job in result.arm.jobs
-        },
+        "difference": _difference(result.arm.name, measured, predicted),
+        "time_shifts_s": {job.id: result.decision.shift_s(job.id) for job in result.arm.jobs},
         "score": result.decision.score,
         "incomparable": [link.incomparable for link in result.decision.links if not link.rotation],
         "verdict": verdict_document(measurement.verdict) if measurement else None,
@@ -89,12 +84,12 @@ def _times(rows: Sequence[IterationRow]) -> IterationTimes | None:
 
 
 def _difference(
-    measured: IterationTimes | None, predicted: IterationTimes | None
+    arm: str, measured: IterationTimes | None, predicted: IterationTimes | None
 ) -> dict[str, float] | None:
     """Prediction over measurement - 1, by statistic."""
     if measured is None or predicted is None:
         return None
-    return {name: getattr(predicted, name) / getattr(measured, name) - 1 for name in STATISTICS}
+    return Comparison(arm, reference=measured, prediction=predicted).difference
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
@@ -137,7 +132,6 @@ def job_rows(
     for job in result.arm.jobs:
         own = counted_times([row for row in iterations if row.job == job.id])
         times = IterationTimes.of(own) or IterationTimes(math.nan, math.nan, math.nan)
-        shift = result.decision.shifts.get(job.id)
         rows.append(
             JobRow(
                 arm=result.arm.name,
@@ -148,7 +142,7 @@ def job_rows(
                 mean_iteration_s=times.mean,
                 p50_iteration_s=times.p50,
                 p99_iteration_s=times.p99,
-                time_shift_s=shift.shift_s if shift else 0.0,
+                time_shift_s=result.decision.shift_s(job.id),
                 adjustments=adjustments.get(job.id, 0),
             )
         )

@@ -41,8 +41,7 @@ def ports_of(cluster: Cluster, job: Job) -> set[Port]:
     """Every port that a flow of ``job`` leaves through."""
     return {
         port
-        for transfer in job.profile.demand.transfers
-        for source, destination, _ in transfer.flows(len(job.servers))
+        for source, destination in job.connections
         for port in cluster.path(job.servers[source], job.servers[destination])
     }
 

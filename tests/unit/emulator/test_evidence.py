@@ -61,7 +61,9 @@ def test_rows_are_the_differences_in_unscaled_units() -> None:
     samples += sample(
         plan, 102.0, 102.0, left0_switchleft={job0: [6000, 4, 0, 77], job1: [500, 1, 2, 0]}
     )
-    rows = rows_of("left0->switch-left", link_rows("arm", "n0", plan, samples, 99.0, DIVISOR))
+    rows = rows_of(
+        "left0->switch-left", link_rows("arm", "n0", plan, samples_by_port(samples), 99.0, DIVISOR)
+    )
     assert [(row.job, row.rate_bps) for row in rows] == [
         ("job0", 5000 * 8 / 2 * DIVISOR),
         ("job1", 500 * 8 / 2 * DIVISOR),
@@ -77,7 +79,9 @@ def test_a_rate_is_over_the_time_between_the_middles_of_two_readings() -> None:
     _, plan = network(jobs=1)
     samples = sample(plan, 0.0, 2.0)
     samples += sample(plan, 3.0, 7.0, left0_switchleft={FIRST_JOB_CLASS: [100, 1, 0, 0]})
-    (row,) = rows_of("left0->switch-left", link_rows("arm", "n0", plan, samples, 0.0, 1.0))
+    (row,) = rows_of(
+        "left0->switch-left", link_rows("arm", "n0", plan, samples_by_port(samples), 0.0, 1.0)
+    )
     assert (row.rate_bps, row.t_s) == (100 * 8 / 4, 5.0)
 
 
@@ -88,7 +92,9 @@ def test_rows_add_up_to_what_was_sent() -> None:
     for number, count in enumerate(counts):
         by_class = {FIRST_JOB_CLASS: [count, 0, 0, 0]}
         samples += sample(plan, number * 0.5, number * 0.5, left0_switchleft=by_class)
-    rows = rows_of("left0->switch-left", link_rows("arm", "n0", plan, samples, 0.0, DIVISOR))
+    rows = rows_of(
+        "left0->switch-left", link_rows("arm", "n0", plan, samples_by_port(samples), 0.0, DIVISOR)
+    )
     assert len(rows) == len(counts) - 1
     assert sum(row.rate_bps * 0.5 / 8 for row in rows) == pytest.approx(9000 * DIVISOR)
 
@@ -97,14 +103,18 @@ def test_a_shared_queue_does_not_tell_jobs_apart() -> None:
     _, plan = network(Sharing.FIFO)
     samples = sample(plan, 0.0, 0.0)
     samples += sample(plan, 1.0, 1.0, left0_switchleft={SHARED_CLASS: [100, 1, 0, 0]})
-    (row,) = rows_of("left0->switch-left", link_rows("arm", "n0", plan, samples, 0.0, 1.0))
+    (row,) = rows_of(
+        "left0->switch-left", link_rows("arm", "n0", plan, samples_by_port(samples), 0.0, 1.0)
+    )
     assert (row.job, row.rate_bps) == (None, 800.0)
 
 
 def test_one_job_in_a_shared_queue_is_that_job() -> None:
     _, plan = network(Sharing.FIFO, jobs=1)
     samples = sample(plan, 0.0, 0.0) + sample(plan, 1.0, 1.0)
-    assert {row.job for row in link_rows("arm", "n0", plan, samples, 0.0, 1.0)} == {"job0"}
+    assert {
+        row.job for row in link_rows("arm", "n0", plan, samples_by_port(samples), 0.0, 1.0)
+    } == {"job0"}
 
 
 def test_port_evidence_is_scaled_and_counts_leaves_once() -> None:
@@ -118,7 +128,7 @@ def test_port_evidence_is_scaled_and_counts_leaves_once() -> None:
     samples = sample(plan, 1.0, 1.1, left0_switchleft=first)
     samples += sample(plan, 2.0, 2.2, left0_switchleft=last)
     calibrated = {str(port): 1e8 + number for number, port in enumerate(plan.ports)}
-    found = {one.port: one for one in port_evidence(plan, samples, calibrated)}
+    found = {one.port: one for one in port_evidence(plan, samples_by_port(samples), calibrated)}
     port = found["roundelay-run1-n0-left0 left0->switch-left"]
     assert len(found) == len(plan.ports)
     assert port.rate_bps == 1e8
@@ -133,7 +143,7 @@ def test_port_evidence_is_scaled_and_counts_leaves_once() -> None:
 def test_every_leaf_may_spend_a_bucket_beside_the_ports(sharing: Sharing, leaves: int) -> None:
     _, plan = network(sharing)
     calibrated = {str(port): 1e8 for port in plan.ports}
-    found = port_evidence(plan, sample(plan, 0.0, 0.0), calibrated)
+    found = port_evidence(plan, samples_by_port(sample(plan, 0.0, 0.0)), calibrated)
     for evidence, end in zip(found, plan.ports.values(), strict=True):
         assert evidence.burst_bytes == end.shape.burst_bytes * (1 + leaves)
 
@@ -165,7 +175,9 @@ def received(plan: NetworkPlan, came_in: int) -> dict[str, dict[str, list[int]]]
 
 def test_a_switch_gives_out_what_came_in() -> None:
     cluster, plan, samples = switch_samples(sent=900, backlog=100)
-    left, right = switch_evidence(cluster, plan, samples, received(plan, came_in=1000))
+    left, right = switch_evidence(
+        cluster, plan, samples_by_port(samples), received(plan, came_in=1000)
+    )
     assert (left.switch, right.switch) == ("switch-left", "switch-right")
     assert (left.received_bytes, left.sent_bytes, left.backlog_bytes) == (1000, 900, 100)
     assert (right.received_bytes, right.sent_bytes, right.backlog_bytes) == (0, 0, 0)
@@ -173,5 +185,5 @@ def test_a_switch_gives_out_what_came_in() -> None:
 
 def test_a_switchs_drops_are_counted() -> None:
     cluster, plan, samples = switch_samples(sent=900, backlog=0, dropped=2)
-    left, _ = switch_evidence(cluster, plan, samples, received(plan, came_in=1000))
+    left, _ = switch_evidence(cluster, plan, samples_by_port(samples), received(plan, came_in=1000))
     assert left.dropped_packets == 2

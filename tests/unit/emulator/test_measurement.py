@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from emulator.coordinator import JobRun
-from emulator.measurement import ArmMeasurement, NetworkRecord, gather, iterations_wanted
+from emulator.measurement import ArmMeasurement, NetworkRecord, gather
 from emulator.networks import plan_arm
 from emulator.scale import ScalePlan
 from emulator.timeshift import TimeShiftAgent
@@ -56,7 +56,7 @@ def gathered(iterations: int = 4, **changes: Any) -> ArmMeasurement:
 
 def test_iterations_are_rows_from_the_anchor_on() -> None:
     found = gathered()
-    assert iterations_wanted(ARM) == 4
+    assert ARM.total_iterations == 4
     assert [row.counted for row in found.iterations] == [False, True, True, True]
     assert [row.start_s for row in found.iterations] == [0.0, 1.0, 2.0, 3.0]
     assert found.iterations[1].iteration_s == pytest.approx(1.0)
