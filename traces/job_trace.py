@@ -1,0 +1,286 @@
+"""Jobs as they were submitted: one table for every trace, whatever its source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from traces.errors import BadInputError
+
+SCHEMA_VERSION = 1
+MAX_GPUS = 1_000_000  # of one job; more is a mistake of units or columns
+
+_METADATA_KEY = b"roundelay_job_trace"
+_WRITTEN = "a trace that Roundelay wrote (Parquet)"
+
+
+class JobColumn(NamedTuple):
+    """A column of a trace: its type, its unit (empty where it has none), and what it means."""
+
+    dtype: str
+    unit: str
+    meaning: str
+
+
+JOB_COLUMNS: dict[str, JobColumn] = {
+    "job": JobColumn("string", "", "the id; no two jobs have the same"),
+    "submit_s": JobColumn("float64", "s", "when it was submitted; 0 or more"),
+    "model": JobColumn("string", "", "what it trains; null where the source does not say"),
+    "num_gpus": JobColumn("int64", "GPUs", "GPUs that it asks for; 1 or more"),
+    "iterations": JobColumn(
+        "float64",
+        "iterations",
+        "its work, counted at the model's reference share of CPU and memory; above 0, or NaN where "
+        "the source has only durations",
+    ),
+    "duration_s": JobColumn(
+        "float64",
+        "s",
+        "how long it runs with its GPU-proportional share of CPU and memory; above 0, or NaN where "
+        "the source has only iterations",
+    ),
+    "iteration_s": JobColumn(
+        "float64",
+        "s",
+        "how long one of its iterations takes with that share; above 0, or NaN where the source "
+        "does not say. Where it is known, the job's work is iterations x iteration_s",
+    ),
+    "user": JobColumn("string", "", "who submitted it; null where the source does not say"),
+    "virtual_cluster": JobColumn(
+        "string", "", "the part of the cluster that it belongs to; null where it does not say"
+    ),
+    "line": JobColumn("int64", "", "its line in the source, from 1; 0 where it was generated"),
+}
+
+_REQUIRED = ("job", "submit_s", "num_gpus")
+_AMOUNTS = ("iterations", "duration_s")  # a job has at least one of them
+
+_ALLOWED = {
+    "job": "an id that is not empty and that no other job has",
+    "submit_s": "a finite time of 0 s or more",
+    "num_gpus": f"a whole number from 1 to {MAX_GPUS:,}",
+    "iterations": "a finite number above 0",
+    "duration_s": "a finite time above 0 s",
+    "iteration_s": "a finite time above 0 s",
+    "line": "a whole number from 0",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class JobTrace:
+    """Jobs in the order of their submission; those submitted together in the source's order.
+
+    jobs: the columns JOB_COLUMNS, index 0 to n-1.
+    source: the file and its SHA-256, or the generator's words.
+    read: rows in the source, also those that a rule left out.
+    reordered: rows that were submitted before the row above them.
+    notes: the stated rules that were applied, with counts.
+    """
+
+    jobs: pd.DataFrame
+    source: str
+    format: str
+    read: int
+    reordered: int
+    notes: tuple[str, ...]
+
+
+def checked_trace(
+    frame: pd.DataFrame,
+    *,
+    source: str,
+    format: str,
+    file: Path | None = None,
+    read: int | None = None,
+    notes: tuple[str, ...] = (),
+    names: Mapping[str, str] | None = None,
+) -> JobTrace:
+    """The trace of the jobs in ``frame``, in order of submission.
+
+    frame: columns of JOB_COLUMNS, of which ``job``, ``submit_s``, ``num_gpus`` and one of
+        ``iterations`` and ``duration_s`` must be there; columns that are absent are filled.
+    file: what the column ``line`` counts lines of.
+    read: rows in the source; None where ``frame`` has them all.
+    names: what ``file`` calls a column, where it is called otherwise there.
+
+    Raises BadInputError with the line and the column of the first job that is wrong.
+    """
+    _refuse_columns(frame, file)
+    if frame.empty:
+        raise BadInputError("there is no job", allowed="one job or more", file=file)
+    values = pd.DataFrame({name: _values(frame, name, file) for name in JOB_COLUMNS})
+    _refuse_values(_Rows(values, file, names or {}))
+    jobs = values.astype({name: column.dtype for name, column in JOB_COLUMNS.items()})
+    submit_s = jobs["submit_s"].to_numpy()
+    order = np.argsort(submit_s, kind="stable")
+    return JobTrace(
+        jobs=jobs.iloc[order].reset_index(drop=True),
+        source=source,
+        format=format,
+        read=len(frame) if read is None else read,
+        reordered=int(np.count_nonzero(np.diff(submit_s) < 0)),
+        notes=notes,
+    )
+
+
+def _refuse_columns(frame: pd.DataFrame, file: Path | None) -> None:
+    allowed = f"the columns {', '.join(JOB_COLUMNS)}"
+    for name in frame.columns[~frame.columns.isin(list(JOB_COLUMNS)) | frame.columns.duplicated()]:
+        problem = "is another column" if name not in JOB_COLUMNS else "stands twice"
+        raise BadInputError(problem, allowed=allowed, file=file, key=str(name))
+    for name in _REQUIRED:
+        if name not in frame.columns:
+            raise BadInputError(f"lacks the column {name!r}", allowed=allowed, file=file)
+    if not any(name in frame.columns for name in _AMOUNTS):
+        problem = "lacks both columns 'iterations' and 'duration_s'"
+        raise BadInputError(problem, allowed="one of them, or both", file=file)
+
+
+def _values(frame: pd.DataFrame, name: str, file: Path | None) -> pd.Series:
+    """The column ``name``: text, or floats with NaN for what is absent."""
+    is_text = JOB_COLUMNS[name].dtype == "string"
+    if name not in frame.columns or frame[name].isna().all():
+        absent = pd.NA if is_text else 0.0 if name == "line" else np.nan
+        return pd.Series(absent, index=range(len(frame)), dtype="string" if is_text else "float64")
+    column = frame[name]
+    if is_text and pd.api.types.infer_dtype(column, skipna=True) == "string":
+        return column.astype("string").reset_index(drop=True)
+    if not is_text and column.dtype.kind in "iuf":
+        return pd.Series(column.to_numpy(dtype="float64", na_value=np.nan))
+    allowed = "text" if is_text else "numbers"
+    raise BadInputError(f"is a column of {column.dtype}", allowed=allowed, file=file, key=name)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows to check, and where they came from.
+
+    values: the columns JOB_COLUMNS, numbers as floats.
+    """
+
+    values: pd.DataFrame
+    file: Path | None
+    names: Mapping[str, str]
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        return self.values[column].to_numpy()
+
+    def refuse(
+        self, wrong: NDArray[np.bool_], column: str, problem: str | None = None, allowed: str = ""
+    ) -> None:
+        """Raise BadInputError for the first row that is ``wrong``, if any is."""
+        if not wrong.any():
+            return
+        row = self.values.iloc[int(np.argmax(wrong))]
+        value = row[column]
+        if problem is None:
+            unit = JOB_COLUMNS[column].unit
+            problem = "no value" if pd.isna(value) else f"{value:.12g} {unit}".rstrip()
+        raise BadInputError(
+            f"a job has {problem}" if pd.isna(row["job"]) else f"job {row['job']!r} has {problem}",
+            allowed=allowed or _ALLOWED[column],
+            file=self.file,
+            line=int(row["line"]) or None,
+            key=self.names.get(column, column),
+        )
+
+
+def _refuse_values(rows: _Rows) -> None:
+    line = rows.numbers("line")
+    wrong = ~(np.isfinite(line) & (line >= 0) & (line == np.floor(line)))
+    if wrong.any():  # not by rows.refuse, which says the line
+        raise BadInputError(
+            "a line is no line number", allowed=_ALLOWED["line"], file=rows.file, key="line"
+        )
+    for column in ("job", "model", "user", "virtual_cluster"):
+        blank = (rows.values[column] == "").fillna(column == "job").to_numpy(dtype=bool)
+        rows.refuse(blank, column, "an empty text", _ALLOWED.get(column, "a name"))
+    same = rows.values["job"].duplicated().to_numpy()
+    rows.refuse(same, "job", "the id of another job")
+
+    submit_s, num_gpus = rows.numbers("submit_s"), rows.numbers("num_gpus")
+    rows.refuse(~(np.isfinite(submit_s) & (submit_s >= 0)), "submit_s")
+    whole = num_gpus == np.floor(num_gpus)
+    rows.refuse(~(whole & (num_gpus >= 1) & (num_gpus <= MAX_GPUS)), "num_gpus")
+
+    known = {column: ~np.isnan(rows.numbers(column)) for column in _AMOUNTS}
+    for column in _AMOUNTS:
+        amount = rows.numbers(column)
+        rows.refuse(known[column] & ~(np.isfinite(amount) & (amount > 0)), column)
+    used = next((column for column in _AMOUNTS if known[column].any()), "iterations")
+    rows.refuse(~np.logical_or.reduce(list(known.values())), used)
+
+
+class _TraceDocument(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schema_version: Literal[1]
+    source: str
+    format: str
+    read: int = Field(ge=0)
+    reordered: int = Field(ge=0)
+    notes: tuple[str, ...]
+
+
+def write_trace(trace: JobTrace, file: Path) -> None:
+    """Write ``trace`` as Parquet; what is not a column goes into its metadata."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "source": trace.source,
+        "format": trace.format,
+        "read": trace.read,
+        "reordered": trace.reordered,
+        "notes": trace.notes,
+    }
+    table = pa.Table.from_pandas(trace.jobs, preserve_index=False)
+    metadata = {**(table.schema.metadata or {}), _METADATA_KEY: json.dumps(document).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), file, write_page_checksum=True)
+
+
+def read_trace(file: Path) -> JobTrace:
+    """Read what :func:`write_trace` wrote, and check it again.
+
+    Raises BadInputError, without a line, for what is damaged, lacks a column or has a bad value.
+    """
+    try:
+        with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
+            table = parquet.read()
+        # Without the metadata of pandas, which can make an index of a column.
+        frame = table.to_pandas(ignore_metadata=True)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = str(error).partition("\n")[0]
+        raise BadInputError(f"cannot be read: {reason}", allowed=_WRITTEN, file=file) from None
+    stored = (table.schema.metadata or {}).get(_METADATA_KEY)
+    if stored is None:
+        problem = "does not say where its jobs come from"
+        raise BadInputError(problem, allowed=_WRITTEN, file=file)
+    try:
+        document = _TraceDocument.model_validate_json(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise BadInputError(first["msg"], allowed=_WRITTEN, file=file, key=key or None) from None
+    try:
+        trace = checked_trace(
+            frame,
+            source=document.source,
+            format=document.format,
+            read=document.read,
+            notes=document.notes,
+        )
+    except BadInputError as error:
+        # The lines are those of the source, not of this file.
+        raise BadInputError(
+            error.problem, allowed=error.allowed, file=file, key=error.key
+        ) from None
+    return replace(trace, reordered=document.reordered + trace.reordered)
