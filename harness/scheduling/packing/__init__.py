@@ -1,0 +1,1 @@
+"""How jobs fit onto servers: compiled loops over plain arrays."""
