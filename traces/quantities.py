@@ -18,6 +18,8 @@ _NUMBER_AND_UNIT = re.compile(
 
 _EXAMPLES = {
     "bit/s": "a rate above zero with its unit, such as '50 Gbit/s' or '1.25 GB/s'",
+    "byte": "a size above zero with its unit, such as '500 GB'",
+    "byte/s": "a rate above zero with its unit, such as '500 MB/s'",
     "s": "a time of zero or more with its unit, such as '300 s' or '141 ms'",
 }
 
@@ -46,7 +48,7 @@ def _parse(text: object, unit: str) -> float:
         raise ValueError(
             f"{text!r}: {match[2]!r} is not a unit of this quantity|{allowed}"
         ) from None
-    if not math.isfinite(value) or value < 0 or (unit == "bit/s" and value == 0):
+    if not math.isfinite(value) or value < 0 or (unit != "s" and value == 0):
         raise ValueError(f"{text!r} is out of range|{allowed}")
     return value
 
@@ -61,6 +63,18 @@ def parse_duration_s(text: object) -> float:
     return _parse(text, "s")
 
 
+def parse_size_bytes(text: object) -> float:
+    """'500 GB' -> 5e11. Raises ValueError as :func:`parse_rate_bps`."""
+    return _parse(text, "byte")
+
+
+def parse_bytes_per_s(text: object) -> float:
+    """'500 MB/s' -> 5e8. Raises ValueError as :func:`parse_rate_bps`."""
+    return _parse(text, "byte/s")
+
+
+SizeBytes = Annotated[float, BeforeValidator(parse_size_bytes, json_schema_input_type=str)]
+BytesPerS = Annotated[float, BeforeValidator(parse_bytes_per_s, json_schema_input_type=str)]
 RateBps = Annotated[float, BeforeValidator(parse_rate_bps, json_schema_input_type=str)]
 DurationS = Annotated[float, BeforeValidator(parse_duration_s, json_schema_input_type=str)]
 

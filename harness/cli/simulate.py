@@ -8,6 +8,9 @@ import click
 
 from harness.cli.carry_out import carry_out
 from harness.cli.options import json_option, output_option, scenario_argument
+from harness.cli.simulate_rounds import simulate_rounds
+from traces.rounds_scenario import is_rounds_scenario
+from traces.scenario_file import ScenarioFile
 
 
 @click.command()
@@ -18,10 +21,18 @@ from harness.cli.options import json_option, output_option, scenario_argument
 def simulate(
     context: click.Context, scenario_file: Path, output: Path | None, as_json: bool
 ) -> None:
-    """Predict every arm of SCENARIO with the fluid simulator. Needs no root.
+    """Predict every arm of SCENARIO. Needs no root.
+
+    Jobs that stand in the scenario share links, and the fluid simulator predicts their iterations;
+    jobs of a trace or a generator are scheduled round by round, and their completion is predicted.
 
     \b
     Example:
       roundelay simulate examples/two-vgg19.yaml -o runs/predicted
+      roundelay simulate examples/synergy-load.yaml -o runs/load
     """
+    source = ScenarioFile.read(scenario_file)
+    if is_rounds_scenario(source):
+        simulate_rounds(context, source, output, as_json)
+        return
     carry_out(context, scenario_file, output, as_json, predicts=True, run_id=None)

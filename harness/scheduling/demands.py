@@ -93,6 +93,34 @@ def build_demands(
     return Demands(tuple(kinds), wish, fair, wish_s, fair_s, above, tuple(map(tuple, grids)))
 
 
+def insensitive_demands(
+    num_gpus: Sequence[int], iteration_s: Sequence[float], pool: ServerPool
+) -> Demands:
+    """Tables for jobs that nothing is known of but the time of an iteration, (kinds,).
+
+    It stays the same wherever they run and with whatever share; they wish for their fair share.
+    """
+    shape = (len(num_gpus), len(pool.groups))
+    fair = np.broadcast_to(pool.fair_share, (*shape, 3)).copy()
+    seconds = np.repeat(np.array(iteration_s, dtype=float)[:, None], shape[1], axis=1)
+    grids = tuple(
+        tuple(
+            Grid(np.array([share[_CPUS]]), np.array([share[_MEMORY]]), np.array([one_s]))
+            for share in pool.fair_share
+        )
+        for one_s in iteration_s
+    )
+    return Demands(
+        kinds=tuple(JobKind("", gpus) for gpus in num_gpus),
+        wish=fair.copy(),
+        fair=fair,
+        wish_iteration_s=seconds,
+        fair_iteration_s=seconds.copy(),
+        above_fair=np.zeros(shape, dtype=np.bool_),
+        grids=grids,
+    )
+
+
 def _grid(sensitivities: Sensitivities, kind: JobKind, group: ServerGroup) -> Grid | None:
     sensitivity = sensitivities.find(kind.model, group.gpu_type)
     if sensitivity is None:

@@ -1,0 +1,1 @@
+"""Published experiments by name: one recipe a file, found through RECIPES."""

@@ -1,0 +1,1 @@
+"""A scenario of rounds from file to run directory."""

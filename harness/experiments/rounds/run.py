@@ -1,0 +1,135 @@
+"""One arm with one seed: checked, then through the round loop on the simulated cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import get_args
+
+from harness.experiments.rounds.workload import Workload, build_workload, is_random, trace_of
+from harness.leases import EndedLeases, Leases
+from harness.rounds import RoundsRun, run_rounds
+from harness.scheduling.mechanisms import MECHANISMS, PLACEMENTS
+from harness.scheduling.mechanisms.mechanism import Placement
+from harness.scheduling.policies import POLICIES
+from harness.scheduling.scheduler import Scheduler
+from harness.simulation.round_cluster import RoundSemantics, SimulatedCluster
+from traces.rounds_scenario import RoundsArm, RoundsScenario
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class RoundsResult:
+    """One arm with one seed, simulated. figures: of the mechanism, by name."""
+
+    arm: RoundsArm
+    seed: int
+    workload: Workload
+    run: RoundsRun
+    figures: dict[str, float]
+
+
+def check_arms(scenario: RoundsScenario) -> None:
+    """Refuse what no scheduler does, before anything runs. Raises BadInputError."""
+    for arm in scenario.arms:
+        scheduler = arm.scheduler
+        for key, name, known in (
+            ("policy", scheduler.policy, tuple(POLICIES)),
+            ("mechanism", scheduler.mechanism, tuple(MECHANISMS)),
+            ("placement", scheduler.placement, PLACEMENTS.get(scheduler.mechanism, ())),
+        ):
+            if name is not None and name not in known:
+                raise scenario.file.error(
+                    arm.name, ("scheduler", key), f"{name!r} is not known", ", ".join(known)
+                )
+        if scheduler.round == 0:
+            raise scenario.file.error(
+                arm.name, ("scheduler", "round"), "a round takes no time", "more than 0 s"
+            )
+        _check_mechanism(scenario, arm)
+    if len(scenario.seeds) > 1 and not any(is_random(arm) for arm in scenario.arms):
+        raise scenario.file.error(
+            scenario.arms[0].name,
+            ("seeds",),
+            "nothing in this workload is random, so that all seeds are the same",
+            "seeds: 1, or a workload that is generated or split",
+        )
+
+
+def _check_mechanism(scenario: RoundsScenario, arm: RoundsArm) -> None:
+    mechanism = arm.scheduler.mechanism
+    where = ("scheduler", "mechanism")
+    if mechanism == "opt" and arm.pool.gives_storage:
+        raise scenario.file.error(
+            arm.name, where, "opt gives out CPUs and memory only", "a cluster without 'storage'"
+        )
+    if mechanism == "tune-published" and len(arm.pool.groups) > 1:
+        raise scenario.file.error(
+            arm.name, where, "the published simulator knows one type of GPU", "tune"
+        )
+
+
+def run_arm(
+    arm: RoundsArm,
+    seed: int,
+    progress: Progress = lambda _done, _total: None,
+    stop: Callable[[], bool] = lambda: False,
+    ended: Callable[[Workload, EndedLeases], None] | None = None,
+) -> RoundsResult:
+    """Simulate ``arm`` with ``seed``. Raises BadInputError with the key, or with file and line.
+
+    progress: is told how many of the jobs that count have ended, and of how many. ended: is handed
+    the leases as they end.
+    """
+    workload = build_workload(arm, trace_of(arm, seed), seed)
+    return run_workload(arm, seed, workload, progress, stop, ended)
+
+
+def run_workload(
+    arm: RoundsArm,
+    seed: int,
+    workload: Workload,
+    progress: Progress = lambda _done, _total: None,
+    stop: Callable[[], bool] = lambda: False,
+    ended: Callable[[Workload, EndedLeases], None] | None = None,
+) -> RoundsResult:
+    """Simulate ``arm`` on a workload that was built for it; see run_arm."""
+    table, demands = workload.table, workload.demands
+    mechanism = MECHANISMS[arm.scheduler.mechanism](demands, arm.pool, placement_of(arm))
+    scheduler = Scheduler(
+        POLICIES[arm.scheduler.policy](),
+        mechanism,
+        table,
+        demands,
+        arm.pool,
+        arm.scheduler.priority_after,
+    )
+    simulation = arm.simulation
+    semantics = RoundSemantics(
+        round_s=arm.scheduler.round,
+        completion=simulation.completion,
+        progress=simulation.progress,
+        restart_s=simulation.restart,
+        checkpoint_s=simulation.checkpoint,
+        restarts=simulation.restarts,
+    )
+    leases = Leases(table, None if ended is None else lambda rows: ended(workload, rows))
+    counted = int(workload.measured.sum())
+    run = run_rounds(
+        table,
+        scheduler,
+        SimulatedCluster(table, semantics),
+        leases,
+        semantics.round_s,
+        workload.measured,
+        lambda done: progress(done, counted),
+        stop,
+    )
+    return RoundsResult(arm, seed, workload, run, mechanism.report())
+
+
+def placement_of(arm: RoundsArm) -> Placement:
+    """The placement that ``arm`` names, or its mechanism's default."""
+    name = arm.scheduler.placement or PLACEMENTS[arm.scheduler.mechanism][0]
+    return next(placement for placement in get_args(Placement) if placement == name)

@@ -1,0 +1,229 @@
+"""The jobs of an arm: read or made up, given models, and turned into the arrays of a run."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from harness.job_table import Flags, Floats, Ints, JobTable
+from harness.scheduling.demands import Demands, JobKind, build_demands, insensitive_demands
+from traces.errors import BadInputError
+from traces.formats.traces import read_jobs
+from traces.generators.models import draw_models
+from traces.generators.philly_derived import jobs_per_hour_at, philly_derived
+from traces.job_trace import JobTrace
+from traces.rounds_scenario import RoundsArm
+
+_LINES_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Jobs that a run leaves out, and why. where: lines of the first of them, in words."""
+
+    reason: str
+    count: int
+    where: str
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The jobs of one run. jobs: the rows of the trace that run, in the order of ``table``.
+
+    measured: (jobs,), those that count. alone_s: (jobs,) duration at the fair share, without
+    waiting, on the type of GPU that suits the job best.
+    """
+
+    trace: JobTrace
+    jobs: pd.DataFrame
+    table: JobTable
+    demands: Demands
+    measured: Flags
+    alone_s: Floats
+    refusals: tuple[Refusal, ...]
+
+
+def is_random(arm: RoundsArm) -> bool:
+    """Whether another seed makes another workload."""
+    return arm.workload.generate is not None or bool(arm.workload.split)
+
+
+def trace_of(arm: RoundsArm, seed: int) -> JobTrace:
+    """The trace of ``arm``: its file, or what its generator makes with ``seed``."""
+    file, workload = arm.trace_file, arm.workload
+    if file is not None:
+        return _read(file, workload.format)
+    generate = workload.generate
+    if generate is None:
+        raise BadInputError("there are no jobs", allowed="trace or generate", key="workload")
+    rate = generate.jobs_per_hour
+    if rate is None:
+        rate = jobs_per_hour_at(generate.load or 0.0, arm.pool.num_gpus, generate.gpus)
+    return philly_derived(
+        generate.jobs, rate, generate.gpus, workload.split, arm.sensitivities, seed
+    )
+
+
+@functools.lru_cache(maxsize=2)
+def _read(file: Path, format_name: str | None) -> JobTrace:
+    """All arms of a scenario read the same file."""
+    return read_jobs(file, format_name)
+
+
+def build_workload(arm: RoundsArm, trace: JobTrace, seed: int) -> Workload:
+    """Arrays for one run. Raises BadInputError with the file and line of a job that is no good."""
+    jobs = trace.jobs
+    largest = max(group.count * group.gpus for group in arm.pool.groups)
+    too_large = (jobs["num_gpus"] > largest).to_numpy()
+    measured = _measured(arm, len(jobs))
+    refusals = []
+    if too_large.any():
+        reason = f"asks for more than the {largest} GPUs of one type that there are"
+        refusals.append(_refusal(reason, jobs[too_large]))
+        jobs, measured = jobs[~too_large].reset_index(drop=True), measured[~too_large]
+    if not measured.any():
+        raise BadInputError(
+            "no job that counts can run", allowed="jobs that fit the cluster", key="measure"
+        )
+    num_gpus = jobs["num_gpus"].to_numpy(dtype=np.int64)
+    if arm.sensitivities is None:
+        kind, iterations, demands = _insensitive(arm, trace, jobs, num_gpus)
+    else:
+        kind, iterations, demands = _sensitive(arm, trace, jobs, num_gpus, seed)
+    slowest_s = demands.fair_iteration_s[np.isfinite(demands.fair_iteration_s)].max()
+    if arm.simulation.progress == "whole-iterations" and slowest_s > arm.scheduler.round:
+        raise BadInputError(
+            f"an iteration takes {slowest_s:.4g} s, longer than a round",
+            allowed="longer rounds, or progress: continuous",
+            key="simulation.progress",
+        )
+    table = JobTable.of(
+        jobs["submit_s"].to_numpy(dtype=float),
+        kind,
+        num_gpus,
+        iterations,
+        arm.simulation.profiling,
+    )
+    alone_s = iterations * demands.fair_iteration_s.min(axis=1)[kind]
+    return Workload(trace, jobs, table, demands, measured, alone_s, tuple(refusals))
+
+
+def _measured(arm: RoundsArm, count: int) -> Flags:
+    """(jobs of the trace,): which of them count."""
+    first, wanted = arm.measure.first, arm.measure.count
+    last = count if wanted is None else first + wanted
+    if first >= count or last > count:
+        raise BadInputError(
+            f"jobs {first} to {last - 1} are to count, but the trace has {count}",
+            allowed=f"jobs 0 to {count - 1}",
+            key="measure.first" if first >= count else "measure.count",
+        )
+    measured = np.zeros(count, dtype=np.bool_)
+    measured[first:last] = True
+    return measured
+
+
+def _refusal(reason: str, jobs: pd.DataFrame) -> Refusal:
+    """With the lines of the first ones, as far as they come from a file."""
+    lines = [int(line) for line in jobs["line"].head(_LINES_NAMED) if line > 0]
+    where = f"line {', '.join(map(str, lines))}" if lines else "generated"
+    return Refusal(reason, len(jobs), where + (", ..." if len(jobs) > _LINES_NAMED else ""))
+
+
+def _bad_job(arm: RoundsArm, job: pd.Series, problem: str, allowed: str) -> BadInputError:
+    return BadInputError(
+        f"job {job['job']!r} {problem}",
+        allowed=allowed,
+        file=arm.trace_file,
+        line=int(job["line"]) or None,
+    )
+
+
+def _insensitive(
+    arm: RoundsArm, trace: JobTrace, jobs: pd.DataFrame, num_gpus: Ints
+) -> tuple[Ints, Floats, Demands]:
+    """(kind, iterations, demands) where jobs have no profile: their own time of an iteration."""
+    iteration_s = jobs["iteration_s"].to_numpy(dtype=float)
+    iterations = jobs["iterations"].to_numpy(dtype=float)
+    duration_s = jobs["duration_s"].to_numpy(dtype=float)
+    counted = np.isfinite(iteration_s) & np.isfinite(iterations)
+    unknown = ~counted & ~np.isfinite(duration_s)
+    if unknown.any():
+        raise _bad_job(
+            arm,
+            jobs.iloc[int(np.argmax(unknown))],
+            "has iterations, and nothing says how long one takes",
+            "a trace with durations or iteration times, or profiles",
+        )
+    # Where only a duration is known, a second of work stands for an iteration.
+    iteration_s = np.where(counted, iteration_s, 1.0)
+    kinds, kind = np.unique(np.column_stack([num_gpus, iteration_s]), axis=0, return_inverse=True)
+    demands = insensitive_demands(
+        [int(gpus) for gpus in kinds[:, 0]], [float(one) for one in kinds[:, 1]], arm.pool
+    )
+    return kind.ravel().astype(np.int64), np.where(counted, iterations, duration_s), demands
+
+
+def _sensitive(
+    arm: RoundsArm, trace: JobTrace, jobs: pd.DataFrame, num_gpus: Ints, seed: int
+) -> tuple[Ints, Floats, Demands]:
+    """(kind, iterations, demands) where profiles say how fast models run."""
+    sensitivities = arm.sensitivities
+    if sensitivities is None:
+        raise BadInputError("there are no profiles", allowed="profiles", key="workload.profiles")
+    models = _models(arm, jobs, seed)
+    known = {
+        model
+        for model in sensitivities.models
+        if any(sensitivities.find(model, gpu_type) for gpu_type in arm.pool.gpu_types)
+    }
+    strange = ~np.isin(models, sorted(known))
+    if strange.any():
+        index = int(np.argmax(strange))
+        raise _bad_job(
+            arm,
+            jobs.iloc[index],
+            f"trains {models[index]!r}, of which there is no profile on "
+            f"{' or '.join(arm.pool.gpu_types)}",
+            ", ".join(sorted(known)) or "profiles for the cluster's types of GPU",
+        )
+    names, model = np.unique(models, return_inverse=True)
+    pairs, kind = np.unique(np.column_stack([model, num_gpus]), axis=0, return_inverse=True)
+    kinds = [JobKind(str(names[m]), int(gpus)) for m, gpus in pairs]
+    try:
+        demands = build_demands(kinds, sensitivities, arm.pool, arm.simulation.speeds)
+    except KeyError as error:
+        raise BadInputError(
+            f"the two-point speeds are not known: {error.args[0]}",
+            allowed="speeds: matrix, or servers with a CPU:GPU ratio that was published",
+            key="simulation.speeds",
+        ) from None
+    kind = kind.ravel().astype(np.int64)
+    iterations = jobs["iterations"].to_numpy(dtype=float)
+    duration_s = jobs["duration_s"].to_numpy(dtype=float)
+    fair_s = demands.fair_iteration_s.min(axis=1)[kind]
+    # A duration is one at the fair share of this cluster.
+    from_duration = np.maximum(np.rint(duration_s / fair_s), 1.0)
+    return kind, np.where(np.isfinite(iterations), iterations, from_duration), demands
+
+
+def _models(arm: RoundsArm, jobs: pd.DataFrame, seed: int) -> NDArray[np.str_]:
+    """The model of each job: the trace's, or drawn by class where it names none."""
+    unnamed = jobs["model"].isna().to_numpy()
+    if not unnamed.any():
+        return jobs["model"].to_numpy(dtype=str)
+    if not arm.workload.split or arm.sensitivities is None:
+        raise _bad_job(
+            arm,
+            jobs.iloc[int(np.argmax(unnamed))],
+            "has no model",
+            "a trace that names models, 'split' (weights of model classes), or profiles: none",
+        )
+    random = np.random.default_rng(seed)
+    drawn = draw_models(len(jobs), arm.workload.split, arm.sensitivities, random)
+    return np.where(unnamed, drawn, jobs["model"].fillna("").to_numpy(dtype=str))

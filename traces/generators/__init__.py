@@ -1,0 +1,1 @@
+"""Job traces that are made up: seeded, with their formulae, one kind a file."""

@@ -1,0 +1,54 @@
+"""The tables of a run of rounds. Simulated and emulated runs have the same ones."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+JOBS = pa.schema(
+    [
+        ("arm", pa.string()),
+        ("seed", pa.int64()),
+        ("job", pa.string()),
+        ("model", pa.string()),
+        ("num_gpus", pa.int64()),
+        ("iterations", pa.float64()),
+        ("alone_s", pa.float64()),
+        ("submit_s", pa.float64()),
+        ("start_s", pa.float64()),
+        ("finish_s", pa.float64()),
+        ("jct_s", pa.float64()),
+        ("attained_s", pa.float64()),
+        ("leases", pa.int64()),
+        ("counted", pa.bool_()),
+        ("state", pa.string()),
+    ]
+)
+"""jobs.parquet: one row a job, arm and seed; times in seconds since the trace began.
+
+alone_s: duration at the fair share, without waiting. start_s: when it first held GPUs. jct_s: from
+submission to end. attained_s: time in which it held its GPUs. leases: how often it was started.
+counted: whether the arm's figures rest on it. state: finished; or, when the run ended, running,
+waiting or not arrived. Times that there are none of are null.
+"""
+
+ROUNDS = pa.schema(
+    [
+        ("arm", pa.string()),
+        ("seed", pa.int64()),
+        ("job", pa.string()),
+        ("server", pa.int64()),
+        ("gpus", pa.float64()),
+        ("cpus", pa.float64()),
+        ("memory_bytes", pa.float64()),
+        ("storage_bytes_per_s", pa.float64()),
+        ("from_s", pa.float64()),
+        ("until_s", pa.float64()),
+        ("held_to_fair_share", pa.bool_()),
+    ]
+)
+"""rounds.parquet: one row a lease and server, in the order in which leases ended.
+
+A lease lasts as many rounds as a job holds exactly the same. server: from 0, in the order of the
+cluster's groups; -1 for all of them as one machine. gpus: whole ones, but for opt's.
+held_to_fair_share: whether the job wished for more CPU, memory or storage bandwidth than it got.
+"""
