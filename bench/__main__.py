@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import example_runs, fifty_workers
+from bench import example_runs, fifty_workers, scheduling, simulation
 from bench.figures import Figure, machine_reference, write
 
 AREAS: dict[str, Callable[[], Iterator[Figure]]] = {
     "fidelity": example_runs.measure,
     "emulator": fifty_workers.measure,
+    "scheduling": scheduling.measure,
+    "simulation": simulation.measure,
 }
 
 

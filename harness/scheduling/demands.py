@@ -154,13 +154,18 @@ def _from_matrix(
     most = _most_of_a_server(num_gpus, group)
     cpus = _up_to(sensitivity.cpus, most[_CPUS])
     memory = _up_to(sensitivity.memory_bytes, most[_MEMORY])
+    gpus_together = min(num_gpus, group.gpus)
+    if group.storage_bytes_per_s is not None and sensitivity.dataset_bytes is not None:
+        # Beyond the last point, more memory still saves reads until it holds the dataset.
+        useful = min(most[_MEMORY], sensitivity.dataset_bytes / gpus_together)
+        memory = np.append(memory, max(useful, memory[-1]))
     grid_cpus, grid_memory = np.meshgrid(cpus, memory, indexing="ij")
     throughput = sensitivity.at(grid_cpus, grid_memory)
     storage = np.zeros_like(throughput)
     fair_throughput = float(sensitivity.at(fair[_CPUS], fair[_MEMORY]))
     if group.storage_bytes_per_s is not None and sensitivity.dataset_bytes is not None:
         # Misses have to come over the storage link: bytes of an iteration x iterations per second.
-        missed = sensitivity.missed_bytes_per_iteration(grid_memory, num_gpus)
+        missed = sensitivity.missed_bytes_per_iteration(grid_memory, gpus_together)
         per_throughput = missed / sensitivity.iteration_s
         limit = np.divide(
             most[_STORAGE],
@@ -170,7 +175,7 @@ def _from_matrix(
         )
         throughput = np.minimum(throughput, limit)
         storage = throughput * per_throughput
-        fair_missed = float(sensitivity.missed_bytes_per_iteration(fair[_MEMORY], num_gpus))
+        fair_missed = float(sensitivity.missed_bytes_per_iteration(fair[_MEMORY], gpus_together))
         if fair_missed > 0:
             limit_at_fair = fair[_STORAGE] * sensitivity.iteration_s / fair_missed
             fair_throughput = min(fair_throughput, limit_at_fair)

@@ -182,17 +182,17 @@ def _sensitive(
         for model in sensitivities.models
         if any(sensitivities.find(model, gpu_type) for gpu_type in arm.pool.gpu_types)
     }
-    strange = ~np.isin(models, sorted(known))
+    model, names = pd.factorize(models, sort=True)
+    strange = np.isin(model, [code for code, name in enumerate(names) if name not in known])
     if strange.any():
         index = int(np.argmax(strange))
         raise _bad_job(
             arm,
             jobs.iloc[index],
-            f"trains {models[index]!r}, of which there is no profile on "
+            f"trains {names[model[index]]!r}, of which there is no profile on "
             f"{' or '.join(arm.pool.gpu_types)}",
             ", ".join(sorted(known)) or "profiles for the cluster's types of GPU",
         )
-    names, model = np.unique(models, return_inverse=True)
     pairs, kind = np.unique(np.column_stack([model, num_gpus]), axis=0, return_inverse=True)
     kinds = [JobKind(str(names[m]), int(gpus)) for m, gpus in pairs]
     try:
@@ -212,11 +212,12 @@ def _sensitive(
     return kind, np.where(np.isfinite(iterations), iterations, from_duration), demands
 
 
-def _models(arm: RoundsArm, jobs: pd.DataFrame, seed: int) -> NDArray[np.str_]:
+def _models(arm: RoundsArm, jobs: pd.DataFrame, seed: int) -> NDArray[np.object_]:
     """The model of each job: the trace's, or drawn by class where it names none."""
     unnamed = jobs["model"].isna().to_numpy()
+    named = jobs["model"].to_numpy(dtype=object)
     if not unnamed.any():
-        return jobs["model"].to_numpy(dtype=str)
+        return named
     if not arm.workload.split or arm.sensitivities is None:
         raise _bad_job(
             arm,
@@ -226,4 +227,4 @@ def _models(arm: RoundsArm, jobs: pd.DataFrame, seed: int) -> NDArray[np.str_]:
         )
     random = np.random.default_rng(seed)
     drawn = draw_models(len(jobs), arm.workload.split, arm.sensitivities, random)
-    return np.where(unnamed, drawn, jobs["model"].fillna("").to_numpy(dtype=str))
+    return np.where(unnamed, np.array(drawn, dtype=object), named)

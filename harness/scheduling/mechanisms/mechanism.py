@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.job_table import Flags, Floats, Ints
 from harness.scheduling.allocation import Allocation
@@ -57,7 +58,7 @@ class PackingTables:
     wish: Floats
     above_fair: Flags
     alike: Ints
-    rank: Ints
+    rank: Ints | NDArray[np.int16]
 
     @staticmethod
     def of(demands: Demands, pool: ServerPool, *, wishes: bool) -> PackingTables:
@@ -70,8 +71,9 @@ class PackingTables:
             total = wish[:, gpu_type] * num_gpus[:, None]
             wanted = np.column_stack([num_gpus, total])
             _, rank[:, gpu_type] = np.unique(-wanted, axis=0, return_inverse=True)
-        # Kinds of the same rank want the same.
-        return PackingTables(wish, above_fair, rank, rank)
+        # Kinds of the same rank want the same. Small numbers are sorted faster.
+        small = rank.astype(np.int16) if rank.size and rank.max() < 2**15 else rank
+        return PackingTables(wish, above_fair, rank, small)
 
 
 def merge(parts: list[Allocation]) -> Allocation:

@@ -73,7 +73,7 @@ class BestFit:
             wish,
             tables.above_fair[kinds, gpu_type],
             fair,
-            np.argsort(tables.rank[kinds, gpu_type].astype(np.int16), kind="stable"),
+            np.argsort(tables.rank[kinds, gpu_type], kind="stable"),
             *held_rows(
                 jobs,
                 before.jobs,
