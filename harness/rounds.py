@@ -13,7 +13,7 @@ from harness.leases import Leases
 from harness.scheduling.allocation import Allocation
 from harness.scheduling.scheduler import Scheduler
 
-_ROUNDS_BETWEEN_REPORTS = 256
+_DECISIONS_BETWEEN_REPORTS = 256
 
 
 class RoundCluster(Protocol):
@@ -89,9 +89,9 @@ def run_rounds(
         if ended.any():
             unfinished -= int(measured[allocation.jobs[ended]].sum())
             active = active[np.isnan(table.finish_s[active])]
-        if decisions % _ROUNDS_BETWEEN_REPORTS == 0:
+        if decisions % _DECISIONS_BETWEEN_REPORTS == 0:
             progress(ended_before - unfinished)
-            stopped = stop()
+        stopped = stop()
     progress(ended_before - unfinished)
     leases.close(number * round_s)
     return RoundsRun(rounds, decisions, stopped, number * round_s)

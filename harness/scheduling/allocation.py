@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -43,3 +43,11 @@ class Allocation:
             iteration_s=np.empty(0),
             held_to_fair_share=np.empty(0, dtype=np.bool_),
         )
+
+    def unless_equal(self, before: Allocation) -> Allocation:
+        """``before`` itself where this is the same, as a mechanism has to return it; else this."""
+        same = all(
+            np.array_equal(getattr(self, each.name), getattr(before, each.name))
+            for each in fields(self)
+        )
+        return before if same else self

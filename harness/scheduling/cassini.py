@@ -42,7 +42,7 @@ def ports_of(cluster: Cluster, job: Job) -> set[Port]:
     return {
         port
         for source, destination in job.connections
-        for port in cluster.path(job.servers[source], job.servers[destination])
+        for port in cluster.path(job.servers[source], job.servers[destination], job.path_variant)
     }
 
 

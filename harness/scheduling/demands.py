@@ -69,7 +69,8 @@ def build_demands(
 
     speeds: ``matrix`` reads both speeds from the sensitivity matrix; ``two-point`` takes the
     published simulator's speed-up at the ideal demand and 1 at the fair share (its semantics).
-    Raises KeyError where a model has no profile for any type of GPU.
+    Raises KeyError where a model has no profile for any type of GPU, ValueError where it does not
+    progress with its fair share.
     """
     shape = (len(kinds), len(pool.groups))
     wish = np.zeros((*shape, 3))
@@ -179,6 +180,11 @@ def _from_matrix(
         if fair_missed > 0:
             limit_at_fair = fair[_STORAGE] * sensitivity.iteration_s / fair_missed
             fair_throughput = min(fair_throughput, limit_at_fair)
+    if fair_throughput <= 0:
+        raise ValueError(
+            f"{sensitivity.model!r} does not progress with its fair share of {fair[_CPUS]:g} CPUs "
+            f"and {fair[_MEMORY]:.4g} bytes a GPU"
+        )
     best = throughput.max()
     share_of_server = grid_cpus / most[_CPUS] + grid_memory / most[_MEMORY]
     if group.storage_bytes_per_s:

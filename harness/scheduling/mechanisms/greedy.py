@@ -40,7 +40,7 @@ class Greedy:
             part = self._pack(active, order[able], gpu_type)
             order = order[~np.isin(active.jobs[order], part.jobs)]
             parts.append(part)
-        return merge(parts)
+        return merge(parts).unless_equal(before)
 
     def _pack(self, active: ActiveJobs, order: Ints, gpu_type: int) -> Allocation:
         pool = self._pool

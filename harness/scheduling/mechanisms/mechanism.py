@@ -70,7 +70,8 @@ class PackingTables:
         for gpu_type in range(len(pool.groups)):
             total = wish[:, gpu_type] * num_gpus[:, None]
             wanted = np.column_stack([num_gpus, total])
-            _, rank[:, gpu_type] = np.unique(-wanted, axis=0, return_inverse=True)
+            _, of_kind = np.unique(-wanted, axis=0, return_inverse=True)
+            rank[:, gpu_type] = of_kind.reshape(-1)
         # Kinds of the same rank want the same. Small numbers are sorted faster.
         small = rank.astype(np.int16) if rank.size and rank.max() < 2**15 else rank
         return PackingTables(wish, above_fair, rank, small)

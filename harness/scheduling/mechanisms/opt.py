@@ -35,8 +35,6 @@ class Opt:
     Rounds with as many jobs of each kind have the same solution, which is kept.
     """
 
-    order_matters = False
-
     def __init__(self, demands: Demands, pool: ServerPool, placement: Placement) -> None:
         self._demands = demands
         self._pool = pool
@@ -56,6 +54,11 @@ class Opt:
         self._most_gap = 0.0
         self._most_fragmented = 0
         self._fractional = 0
+
+    @property
+    def order_matters(self) -> bool:
+        """Where there are several types of GPU, the first jobs set the floors."""
+        return len(self._pool.groups) > 1
 
     @property
     def iteration_s_by_kind(self) -> Floats:

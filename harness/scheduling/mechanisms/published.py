@@ -63,4 +63,5 @@ class PublishedTune:
             iteration_s=seconds[placed],
             held_to_fair_share=to_fair[placed],
         )
-        return merge([walked, Allocation.nothing()])  # jobs ascending
+        ascending = merge([walked, Allocation.nothing()])
+        return ascending.unless_equal(before)

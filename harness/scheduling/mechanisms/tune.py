@@ -22,8 +22,6 @@ from traces.server_pool import ServerPool
 class BestFit:
     """Best fit of wishes (``wishes=True``: TUNE) or of fair shares (proportional)."""
 
-    order_matters = False
-
     def __init__(
         self, demands: Demands, pool: ServerPool, placement: Placement, *, wishes: bool
     ) -> None:
@@ -32,6 +30,11 @@ class BestFit:
         self._pool = pool
         self._tables = PackingTables.of(demands, pool, wishes=wishes)
         self._wish_iteration_s = demands.wish_iteration_s if wishes else demands.fair_iteration_s
+
+    @property
+    def order_matters(self) -> bool:
+        """Where there are several types of GPU, the first jobs have their choice."""
+        return len(self._pool.groups) > 1
 
     @property
     def iteration_s_by_kind(self) -> Floats:
