@@ -18,7 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from traces.errors import BadInputError
 
 SCHEMA_VERSION = 1
-MAX_GPUS = 1_000_000  # of one job; more is a mistake of units or columns
+# More than these is a mistake of units or columns.
+MAX_GPUS = 1_000_000  # of one job
+MAX_TIME_S = 1e12  # thirty thousand years
+MAX_ITERATIONS = 1e15
 
 _METADATA_KEY = b"roundelay_job_trace"
 _WRITTEN = "a trace that Roundelay wrote (Parquet)"
@@ -64,14 +67,15 @@ JOB_COLUMNS: dict[str, JobColumn] = {
 
 _REQUIRED = ("job", "submit_s", "num_gpus")
 _AMOUNTS = ("iterations", "duration_s")  # a job has at least one of them
+_MOST = {"iterations": MAX_ITERATIONS, "duration_s": MAX_TIME_S, "iteration_s": MAX_TIME_S}
 
 _ALLOWED = {
     "job": "an id that is not empty and that no other job has",
     "submit_s": "a finite time of 0 s or more",
     "num_gpus": f"a whole number from 1 to {MAX_GPUS:,}",
-    "iterations": "a finite number above 0",
-    "duration_s": "a finite time above 0 s",
-    "iteration_s": "a finite time above 0 s",
+    "iterations": f"a finite number above 0, at most {MAX_ITERATIONS:g}",
+    "duration_s": f"a finite time above 0 s, at most {MAX_TIME_S:g} s",
+    "iteration_s": f"a finite time above 0 s, at most {MAX_TIME_S:g} s",
     "line": "a whole number from 0",
 }
 
@@ -209,14 +213,14 @@ def _refuse_values(rows: _Rows) -> None:
     rows.refuse(same, "job", "the id of another job")
 
     submit_s, num_gpus = rows.numbers("submit_s"), rows.numbers("num_gpus")
-    rows.refuse(~(np.isfinite(submit_s) & (submit_s >= 0)), "submit_s")
+    rows.refuse(~((submit_s >= 0) & (submit_s <= MAX_TIME_S)), "submit_s")
     whole = num_gpus == np.floor(num_gpus)
     rows.refuse(~(whole & (num_gpus >= 1) & (num_gpus <= MAX_GPUS)), "num_gpus")
 
-    known = {column: ~np.isnan(rows.numbers(column)) for column in _AMOUNTS}
-    for column in _AMOUNTS:
+    for column, most in _MOST.items():
         amount = rows.numbers(column)
-        rows.refuse(known[column] & ~(np.isfinite(amount) & (amount > 0)), column)
+        rows.refuse(~np.isnan(amount) & ~((amount > 0) & (amount <= most)), column)
+    known = {column: ~np.isnan(rows.numbers(column)) for column in _AMOUNTS}
     used = next((column for column in _AMOUNTS if known[column].any()), "iterations")
     rows.refuse(~np.logical_or.reduce(list(known.values())), used)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from traces.errors import BadInputError
+from traces.formats.traces import TRACE_FORMATS
 from traces.generators.philly_derived import GpuMix
 from traces.quantities import BytesPerS, DurationS, SizeBytes
 from traces.scenario_file import Name, ScenarioFile, Strict
@@ -16,6 +17,9 @@ from traces.server_pool import ServerGroup, ServerPool
 from traces.yaml_source import YamlSource
 
 SECTIONS = ("cluster", "workload", "scheduler", "simulation", "measure")
+
+MAX_SEED = 2**53
+"""Every reader of JSON knows whole numbers up to here."""
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -95,6 +99,8 @@ class WorkloadSpec(Strict):
             raise ValueError(
                 "the jobs are not given once|either 'trace' (a file) or 'generate', not both"
             )
+        if self.trace is None and self.format is not None:
+            raise ValueError("generated jobs have no format|'format' beside 'trace' only")
         return self
 
 
@@ -149,7 +155,7 @@ class RoundsScenarioSpec(Strict):
 
     name: Name
     description: str = ""
-    seed: int = Field(default=1, ge=0)
+    seed: int = Field(default=1, ge=0, le=MAX_SEED)
     seeds: Annotated[int, Field(ge=1, le=1000)] = 1
     cluster: ClusterSpec
     workload: WorkloadSpec
@@ -201,9 +207,9 @@ class RoundsScenario(BaseModel):
 
 
 def is_rounds_scenario(source: YamlSource) -> bool:
-    """Whether the workload is a trace or a generator, rather than jobs that stand in the file."""
+    """Whether the workload has a key of this kind, rather than jobs that stand in the file."""
     workload = source.data.get("workload") if isinstance(source.data, dict) else None
-    return isinstance(workload, dict) and bool({"trace", "generate"} & set(workload))
+    return isinstance(workload, dict) and bool(set(WorkloadSpec.model_fields) & set(workload))
 
 
 def rounds_scenario_of(source: YamlSource) -> RoundsScenario:
@@ -221,6 +227,7 @@ def rounds_scenario_of(source: YamlSource) -> RoundsScenario:
 
 def _arm(file: ScenarioFile[RoundsScenarioSpec], name: str, spec: RoundsScenarioSpec) -> RoundsArm:
     sensitivities = _sensitivities(file, name, spec)
+    _check_trace(file, name, spec.workload)
     for kind in spec.workload.split:
         known = sensitivities.kinds if sensitivities else {}
         if kind not in known:
@@ -249,6 +256,31 @@ def _arm(file: ScenarioFile[RoundsScenarioSpec], name: str, spec: RoundsScenario
     )
 
 
+def _check_trace(file: ScenarioFile[RoundsScenarioSpec], arm: str, workload: WorkloadSpec) -> None:
+    """Refuse a file that is not there, and a format that is not known."""
+    if workload.trace is not None and not _is_file(file.source.file.parent / workload.trace):
+        raise file.error(
+            arm,
+            ("workload", "trace"),
+            f"{workload.trace!r} is no file beside the scenario",
+            "the path of a trace",
+        )
+    if workload.format is not None and workload.format not in TRACE_FORMATS:
+        raise file.error(
+            arm,
+            ("workload", "format"),
+            f"{workload.format!r} is no format of traces",
+            ", ".join(TRACE_FORMATS),
+        )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # such as a name that is too long
+        return False
+
+
 def _sensitivities(
     file: ScenarioFile[RoundsScenarioSpec], arm: str, spec: RoundsScenarioSpec
 ) -> Sensitivities | None:
@@ -258,7 +290,7 @@ def _sensitivities(
     if profiles in BUILTIN:
         return builtin_sensitivities(profiles)
     beside = file.source.file.parent / profiles
-    if not beside.is_file():
+    if not _is_file(beside):
         raise file.error(
             arm,
             ("workload", "profiles"),

@@ -25,6 +25,11 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @classmethod
+    def keys_allowed(cls, given: object) -> tuple[str, ...]:
+        """The keys that may stand in ``given``, where one of them decides about the others."""
+        return tuple(cls.model_fields)
+
 
 Spec = TypeVar("Spec", bound=Strict)
 
@@ -71,15 +76,9 @@ class ScenarioFile(Generic[Spec]):
 
     def locate(self, error: BadInputError, arm: str | None = None) -> BadInputError:
         """``error``, which knows a key, with the file and line of it; in ``arm`` if it is there."""
-        path = tuple((error.key or "").split("."))
-        where = self._where(() if arm is None else ("arms", arm), path)
-        return BadInputError(
-            error.problem,
-            allowed=error.allowed,
-            file=self.source.file,
-            line=self.source.line_of(where),
-            key=".".join(map(str, where)),
-        )
+        path = tuple(int(key) if key.isdigit() else key for key in (error.key or "").split("."))
+        arm_path = () if arm is None else ("arms", arm)
+        return self._error(arm_path, path, error.problem, error.allowed)
 
     def error(self, arm: str, path: KeyPath, problem: str, allowed: str) -> BadInputError:
         """An error at ``path``, in ``arm`` where it stands there."""
@@ -87,7 +86,8 @@ class ScenarioFile(Generic[Spec]):
 
     def _error(self, arm_path: KeyPath, path: KeyPath, problem: str, allowed: str) -> BadInputError:
         where = self._where(arm_path, path)
-        in_arm = f" in arm {arm_path[-1]!r}" if arm_path and where == path else ""
+        is_arm = arm_path and arm_path in self.source.lines
+        in_arm = f" in arm {arm_path[-1]!r}" if is_arm and where == path else ""
         return BadInputError(
             problem + in_arm,
             allowed=allowed,
@@ -107,47 +107,58 @@ class ScenarioFile(Generic[Spec]):
         except ValidationError as error:
             # A misspelt key is also a missing one; the unknown key is the one to show.
             first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
-            path = tuple(part for part in first["loc"] if _is_key(part))
-            problem, allowed = _explain(self.spec, dict(first), path)
+            path = _keys_of(first["loc"], data, missing=first["type"] == "missing")
+            problem, allowed = _explain(self.spec, data, dict(first), path)
             raise self._error(arm_path, path, problem, allowed) from None
 
 
-def _is_key(part: str | int) -> bool:
-    """Whether pydantic's ``part`` of a location is a key of the file, not a branch of a union."""
-    return (
-        isinstance(part, int)
-        or re.match(r"^(literal\[|function-|constrained-|list\[|\[key\]|int$|float$|str$)", part)
-        is None
-    )
+def _keys_of(location: tuple[str | int, ...], data: object, *, missing: bool) -> KeyPath:
+    """The keys in pydantic's ``location``, which also names the branches of unions.
+
+    missing: whether the last of them is a key that ``data`` should have had.
+    """
+    keys: list[str | int] = []
+    for depth, part in enumerate(location, 1):
+        within = data if isinstance(data, dict) else {}
+        if isinstance(data, list):
+            within = dict(enumerate(data))
+        if part in within or (missing and depth == len(location)):
+            data = within.get(part)
+            keys.append(part)
+    return tuple(keys)
 
 
-def _keys_allowed_at(spec: type[BaseModel], path: KeyPath) -> str:
+def _keys_allowed_at(spec: type[Strict], data: object, path: KeyPath) -> str:
     model = spec
     for part in path[:-1]:
         if isinstance(part, str) and part in model.model_fields:
             model = _model_in(model.model_fields[part].annotation) or model
-    return ", ".join(model.model_fields)
+        if isinstance(data, dict | list):
+            data = data[part]  # type: ignore[index]  # the path is one in the data
+    return ", ".join(model.keys_allowed(data))
 
 
-def _model_in(annotation: object) -> type[BaseModel] | None:
+def _model_in(annotation: object) -> type[Strict] | None:
     """The model that ``annotation`` is, or holds."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Strict):
         return annotation
     found = (_model_in(part) for part in typing.get_args(annotation))
     return next((model for model in found if model is not None), None)
 
 
-def _explain(spec: type[BaseModel], error: dict[str, object], path: KeyPath) -> tuple[str, str]:
+def _explain(
+    spec: type[Strict], data: object, error: dict[str, object], path: KeyPath
+) -> tuple[str, str]:
     """(problem, allowed) in plain words of one pydantic error."""
     kind, message = str(error["type"]), str(error["msg"])
     given = error.get("input")
     context = error.get("ctx") or {}
     if kind == "extra_forbidden":
-        return "unknown key", _keys_allowed_at(spec, path)
+        return "unknown key", _keys_allowed_at(spec, data, path)
     if kind == "missing":
-        return "the key is missing", _keys_allowed_at(spec, path)
+        return "the key is missing", _keys_allowed_at(spec, data, path)
     if kind == "value_error" and "|" in message:
-        problem, allowed = message.removeprefix("Value error, ").split("|", 1)
+        problem, allowed = message.removeprefix("Value error, ").rsplit("|", 1)
         return problem, allowed
     if kind == "string_pattern_mismatch":
         return f"{given!r} is not a name", _NAME_ALLOWED

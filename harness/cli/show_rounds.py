@@ -46,7 +46,8 @@ def _interval(interval: dict[str, Any] | None, unit: float) -> str:
     value = f"{interval['value'] / unit:.2f}"
     if interval["low"] is None:
         return value
-    return f"{value}\n{interval['low'] / unit:.2f}-{interval['high'] / unit:.2f}"
+    low, high = interval["low"] / unit, interval["high"] / unit
+    return f"{value}\n{low:.2f}-{high:.2f}" if low >= 0 else f"{value}\n{low:.2f} to {high:.2f}"
 
 
 def _mean_of(arm: dict[str, Any], key: str, form: str) -> str:
@@ -61,12 +62,12 @@ def _remarks(summary: dict[str, Any]) -> Iterator[str]:
             jobs = run["jobs"]
             for refusal in jobs["refused"]:
                 yield (
-                    f"{arm['name']}: {refusal['count']} jobs left out: {refusal['reason']} "
+                    f"{arm['name']}: {_jobs(refusal['count'])} left out: {refusal['reason']} "
                     f"({refusal['where']})"
                 )
             yield from jobs["notes"]
             if jobs["reordered"]:
-                yield f"{jobs['reordered']} jobs of the trace were put in order of submission"
+                yield f"{_jobs(jobs['reordered'])} of the trace put in order of submission"
             if jobs["counted_and_finished"] < jobs["counted"]:
                 yield (
                     f"{arm['name']}, seed {run['seed']}: {jobs['counted_and_finished']} of "
@@ -74,3 +75,7 @@ def _remarks(summary: dict[str, Any]) -> Iterator[str]:
                 )
     if summary["interrupted"]:
         yield "The run was interrupted; what was simulated until then is kept."
+
+
+def _jobs(count: int) -> str:
+    return f"{count} job" if count == 1 else f"{count} jobs"

@@ -8,7 +8,6 @@ import click
 
 from harness.cli.carry_out import carry_out
 from harness.cli.options import json_option, output_option, scenario_argument
-from harness.cli.simulate_rounds import simulate_rounds
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario_file import ScenarioFile
 
@@ -33,6 +32,9 @@ def simulate(
     """
     source = ScenarioFile.read(scenario_file)
     if is_rounds_scenario(source):
+        # Imported here: what it compiles takes time to load, and the other kind does without.
+        from harness.cli.simulate_rounds import simulate_rounds
+
         simulate_rounds(context, source, output, as_json)
         return
     carry_out(context, scenario_file, output, as_json, predicts=True, run_id=None)

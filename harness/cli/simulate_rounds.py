@@ -14,7 +14,7 @@ from harness.cli.options import default_output
 from harness.cli.show import console, print_json, progress_bars
 from harness.cli.show_rounds import print_rounds
 from harness.experiments.rounds.figures import run_document
-from harness.experiments.rounds.run import check_arms, run_arm
+from harness.experiments.rounds.run import check_arms, check_workloads, run_arm
 from harness.experiments.rounds.store import RoundsStore, write_documents
 from harness.experiments.rounds.summary import summarise
 from harness.report.page import write_report
@@ -30,6 +30,7 @@ def simulate_rounds(
     """Simulate the scenario of ``source``; write its directory, whatever happens; print a table."""
     scenario = rounds_scenario_of(source)
     check_arms(scenario)
+    check_workloads(scenario)
     directory = output or default_output(source.file)
     made = prepare_directory(directory)
     runs: list[tuple[RoundsArm, list[dict[str, Any]]]] = []

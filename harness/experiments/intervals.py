@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 _CONFIDENCE = 0.95
 
@@ -41,4 +40,6 @@ def ratio_over_seeds(numerators: Sequence[float], denominators: Sequence[float])
 
 
 def _quantile(count: int) -> float:
+    from scipy import stats  # imported here: it takes most of a second, and most runs do not ask
+
     return float(stats.t.ppf((1 + _CONFIDENCE) / 2, count - 1))

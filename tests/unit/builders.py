@@ -55,6 +55,48 @@ arms:
 """
 
 
+ROUNDS_SCENARIO = """\
+name: toy-rounds
+description: Sixty jobs on two servers.
+seed: 5
+seeds: 2
+
+cluster:
+  servers: 2
+  gpus: 8
+  cpus: 24
+  memory: 500 GB
+  gpu_type: v100
+
+workload:
+  generate:
+    jobs: 60
+    load: 1.0
+    gpus: single
+  profiles: synergy
+  split: {image: 20, language: 70, speech: 10}
+
+scheduler:
+  policy: fifo
+  mechanism: proportional
+  round: 300 s
+
+simulation:
+  completion: exact
+
+measure:
+  first: 10
+  count: 40
+
+arms:
+  proportional: {}
+  tune:
+    scheduler: {mechanism: tune}
+  opt:
+    scheduler: {mechanism: opt}
+"""
+
+
 def line_of(text: str, fragment: str) -> int:
     """Number of the only line of ``text`` that has ``fragment``."""
     found = [number for number, line in enumerate(text.splitlines(), 1) if fragment in line]

@@ -76,8 +76,9 @@ def philly_derived(
     )
     if sensitivities is not None:
         frame["model"] = draw_models(count, split, sensitivities, models)
+    weights = ", ".join(f"{kind} {weight:g}" for kind, weight in split.items())
     words = (
-        f"Philly-derived jobs, {jobs_per_hour:.6g} an hour, GPU mix {mix!r}, split "
-        f"{', '.join(f'{kind} {weight:g}' for kind, weight in split.items())}, seed {seed}"
+        f"Philly-derived jobs, {jobs_per_hour:.6g} an hour, GPU mix {mix!r}, "
+        f"{f'split {weights}' if weights else 'without models'}, seed {seed}"
     )
     return checked_trace(frame, source=words, format="generated")

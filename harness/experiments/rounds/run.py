@@ -14,6 +14,7 @@ from harness.scheduling.mechanisms.mechanism import Placement
 from harness.scheduling.policies import POLICIES
 from harness.scheduling.scheduler import Scheduler
 from harness.simulation.round_cluster import RoundSemantics, SimulatedCluster
+from traces.errors import BadInputError
 from traces.rounds_scenario import RoundsArm, RoundsScenario
 
 Progress = Callable[[int, int], None]
@@ -47,6 +48,15 @@ def check_arms(scenario: RoundsScenario) -> None:
             raise scenario.file.error(
                 arm.name, ("scheduler", "round"), "a round takes no time", "more than 0 s"
             )
+        lost_s = arm.simulation.restart + arm.simulation.checkpoint
+        if lost_s >= scheduler.round:
+            raise scenario.file.error(
+                arm.name,
+                ("simulation", "restart"),
+                f"restart and checkpoint take {lost_s:g} s, so that jobs which take turns would "
+                "never progress",
+                f"less than a round ({scheduler.round:g} s)",
+            )
         _check_mechanism(scenario, arm)
     if len(scenario.seeds) > 1 and not any(is_random(arm) for arm in scenario.arms):
         raise scenario.file.error(
@@ -68,6 +78,19 @@ def _check_mechanism(scenario: RoundsScenario, arm: RoundsArm) -> None:
         raise scenario.file.error(
             arm.name, where, "the published simulator knows one type of GPU", "tune"
         )
+
+
+def check_workloads(scenario: RoundsScenario) -> None:
+    """Refuse a job or a window of jobs that is no good, before anything runs.
+
+    Raises BadInputError. Every arm's workload is built for this, with the first seed.
+    """
+    seed = scenario.seeds[0]
+    for arm in scenario.arms:
+        try:
+            build_workload(arm, trace_of(arm, seed), seed)
+        except BadInputError as error:
+            raise error if error.file else scenario.locate(error, arm.name) from None
 
 
 def run_arm(

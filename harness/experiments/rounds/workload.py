@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from harness.job_table import Flags, Floats, Ints, JobTable
 from harness.scheduling.demands import Demands, JobKind, build_demands, insensitive_demands
@@ -16,7 +15,7 @@ from traces.errors import BadInputError
 from traces.formats.traces import read_jobs
 from traces.generators.models import draw_models
 from traces.generators.philly_derived import jobs_per_hour_at, philly_derived
-from traces.job_trace import JobTrace
+from traces.job_trace import MAX_TIME_S, JobTrace
 from traces.rounds_scenario import RoundsArm
 
 _LINES_NAMED = 5
@@ -49,8 +48,10 @@ class Workload:
 
 
 def is_random(arm: RoundsArm) -> bool:
-    """Whether another seed makes another workload."""
-    return arm.workload.generate is not None or bool(arm.workload.split)
+    """Whether another seed makes another workload. Reads the trace where that is the question."""
+    if arm.workload.generate is not None:
+        return True
+    return bool(arm.workload.split) and bool(trace_of(arm, seed=0).jobs["model"].isna().any())
 
 
 def trace_of(arm: RoundsArm, seed: int) -> JobTrace:
@@ -77,14 +78,19 @@ def _read(file: Path, format_name: str | None) -> JobTrace:
 
 def build_workload(arm: RoundsArm, trace: JobTrace, seed: int) -> Workload:
     """Arrays for one run. Raises BadInputError with the file and line of a job that is no good."""
-    jobs = trace.jobs
-    largest = max(group.count * group.gpus for group in arm.pool.groups)
-    too_large = (jobs["num_gpus"] > largest).to_numpy()
-    measured = _measured(arm, len(jobs))
-    refusals = []
+    measured = _measured(arm, len(trace.jobs))
+    # Models are drawn before jobs are left out: arms with other clusters have the same ones.
+    jobs = _with_models(arm, trace.jobs, seed)
+    largest = _largest(arm, jobs)
+    too_large = jobs["num_gpus"].to_numpy() > largest
+    refusals = [
+        _refusal(
+            f"asks for more than the {most} GPUs of one type that it can run on",
+            jobs[too_large & (largest == most)],
+        )
+        for most in np.unique(largest[too_large])
+    ]
     if too_large.any():
-        reason = f"asks for more than the {largest} GPUs of one type that there are"
-        refusals.append(_refusal(reason, jobs[too_large]))
         jobs, measured = jobs[~too_large].reset_index(drop=True), measured[~too_large]
     if not measured.any():
         raise BadInputError(
@@ -92,9 +98,9 @@ def build_workload(arm: RoundsArm, trace: JobTrace, seed: int) -> Workload:
         )
     num_gpus = jobs["num_gpus"].to_numpy(dtype=np.int64)
     if arm.sensitivities is None:
-        kind, iterations, demands = _insensitive(arm, trace, jobs, num_gpus)
+        kind, iterations, demands = _insensitive(arm, jobs, num_gpus)
     else:
-        kind, iterations, demands = _sensitive(arm, trace, jobs, num_gpus, seed)
+        kind, iterations, demands = _sensitive(arm, jobs, num_gpus)
     slowest_s = demands.fair_iteration_s[np.isfinite(demands.fair_iteration_s)].max()
     if arm.simulation.progress == "whole-iterations" and slowest_s > arm.scheduler.round:
         raise BadInputError(
@@ -110,6 +116,14 @@ def build_workload(arm: RoundsArm, trace: JobTrace, seed: int) -> Workload:
         arm.simulation.profiling,
     )
     alone_s = iterations * demands.fair_iteration_s.min(axis=1)[kind]
+    endless = alone_s > MAX_TIME_S
+    if endless.any():
+        raise _bad_job(
+            arm,
+            jobs.iloc[int(np.argmax(endless))],
+            f"needs {alone_s.max():.3g} s of work",
+            f"at most {MAX_TIME_S:g} s",
+        )
     return Workload(trace, jobs, table, demands, measured, alone_s, tuple(refusals))
 
 
@@ -118,8 +132,9 @@ def _measured(arm: RoundsArm, count: int) -> Flags:
     first, wanted = arm.measure.first, arm.measure.count
     last = count if wanted is None else first + wanted
     if first >= count or last > count:
+        wanted_jobs = f"job {first}" if first >= count else f"jobs {first} to {last - 1}"
         raise BadInputError(
-            f"jobs {first} to {last - 1} are to count, but the trace has {count}",
+            f"{wanted_jobs} should count, but the trace has {count} jobs",
             allowed=f"jobs 0 to {count - 1}",
             key="measure.first" if first >= count else "measure.count",
         )
@@ -131,7 +146,8 @@ def _measured(arm: RoundsArm, count: int) -> Flags:
 def _refusal(reason: str, jobs: pd.DataFrame) -> Refusal:
     """With the lines of the first ones, as far as they come from a file."""
     lines = [int(line) for line in jobs["line"].head(_LINES_NAMED) if line > 0]
-    where = f"line {', '.join(map(str, lines))}" if lines else "generated"
+    word = "line" if len(lines) == 1 else "lines"
+    where = f"{word} {', '.join(map(str, lines))}" if lines else "generated"
     return Refusal(reason, len(jobs), where + (", ..." if len(jobs) > _LINES_NAMED else ""))
 
 
@@ -141,11 +157,12 @@ def _bad_job(arm: RoundsArm, job: pd.Series, problem: str, allowed: str) -> BadI
         allowed=allowed,
         file=arm.trace_file,
         line=int(job["line"]) or None,
+        key=None if arm.trace_file else "workload.profiles",
     )
 
 
 def _insensitive(
-    arm: RoundsArm, trace: JobTrace, jobs: pd.DataFrame, num_gpus: Ints
+    arm: RoundsArm, jobs: pd.DataFrame, num_gpus: Ints
 ) -> tuple[Ints, Floats, Demands]:
     """(kind, iterations, demands) where jobs have no profile: their own time of an iteration."""
     iteration_s = jobs["iteration_s"].to_numpy(dtype=float)
@@ -169,20 +186,17 @@ def _insensitive(
     return kind.ravel().astype(np.int64), np.where(counted, iterations, duration_s), demands
 
 
-def _sensitive(
-    arm: RoundsArm, trace: JobTrace, jobs: pd.DataFrame, num_gpus: Ints, seed: int
-) -> tuple[Ints, Floats, Demands]:
+def _sensitive(arm: RoundsArm, jobs: pd.DataFrame, num_gpus: Ints) -> tuple[Ints, Floats, Demands]:
     """(kind, iterations, demands) where profiles say how fast models run."""
     sensitivities = arm.sensitivities
     if sensitivities is None:
         raise BadInputError("there are no profiles", allowed="profiles", key="workload.profiles")
-    models = _models(arm, jobs, seed)
     known = {
         model
         for model in sensitivities.models
         if any(sensitivities.find(model, gpu_type) for gpu_type in arm.pool.gpu_types)
     }
-    model, names = pd.factorize(models, sort=True)
+    model, names = pd.factorize(jobs["model"].to_numpy(dtype=object), sort=True)
     strange = np.isin(model, [code for code, name in enumerate(names) if name not in known])
     if strange.any():
         index = int(np.argmax(strange))
@@ -203,6 +217,12 @@ def _sensitive(
             allowed="speeds: matrix, or servers with a CPU:GPU ratio that was published",
             key="simulation.speeds",
         ) from None
+    except ValueError as error:
+        raise BadInputError(
+            f"the model {error}",
+            allowed="servers with more CPUs or memory, or another profile",
+            key="cluster",
+        ) from None
     kind = kind.ravel().astype(np.int64)
     iterations = jobs["iterations"].to_numpy(dtype=float)
     duration_s = jobs["duration_s"].to_numpy(dtype=float)
@@ -212,13 +232,12 @@ def _sensitive(
     return kind, np.where(np.isfinite(iterations), iterations, from_duration), demands
 
 
-def _models(arm: RoundsArm, jobs: pd.DataFrame, seed: int) -> NDArray[np.object_]:
-    """The model of each job: the trace's, or drawn by class where it names none."""
+def _with_models(arm: RoundsArm, jobs: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """``jobs``, with models drawn by class where profiles are given and the trace names none."""
     unnamed = jobs["model"].isna().to_numpy()
-    named = jobs["model"].to_numpy(dtype=object)
-    if not unnamed.any():
-        return named
-    if not arm.workload.split or arm.sensitivities is None:
+    if arm.sensitivities is None or not unnamed.any():
+        return jobs
+    if not arm.workload.split:
         raise _bad_job(
             arm,
             jobs.iloc[int(np.argmax(unnamed))],
@@ -227,4 +246,19 @@ def _models(arm: RoundsArm, jobs: pd.DataFrame, seed: int) -> NDArray[np.object_
         )
     random = np.random.default_rng(seed)
     drawn = draw_models(len(jobs), arm.workload.split, arm.sensitivities, random)
-    return np.where(unnamed, np.array(drawn, dtype=object), named)
+    named = jobs["model"].to_numpy(dtype=object)
+    return jobs.assign(model=np.where(unnamed, np.array(drawn, dtype=object), named))
+
+
+def _largest(arm: RoundsArm, jobs: pd.DataFrame) -> Ints:
+    """(jobs,): the GPUs of the largest type that each job can run on."""
+    groups = arm.pool.groups
+    largest = np.full(len(jobs), max(group.count * group.gpus for group in groups))
+    if arm.sensitivities is None or len(groups) == 1:
+        return largest
+    for model in arm.sensitivities.models:
+        able = [group for group in groups if arm.sensitivities.find(model, group.gpu_type)]
+        if able:
+            most = max(group.count * group.gpus for group in able)
+            largest[(jobs["model"] == model).to_numpy()] = most
+    return largest
