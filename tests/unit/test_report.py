@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from harness.report import html, sentences, thinning, words
-from harness.report.documents import Summary
+from harness.report import html, thinning, words
+from harness.report.iterations import sentences
+from harness.report.iterations.documents import Summary
 from harness.report.page import build_report, write_report
 from harness.report.words import SPACE
+from tests.unit.harness.report.page import Page, page_of
 from traces.errors import BadInputError
 from traces.results import IterationRow, JobRow, LinkRow
 from traces.run_directory import write_json, write_table
@@ -162,38 +159,6 @@ def write_run(directory: Path, document: dict[str, Any] | None = None) -> Path:
     write_json(directory / "summary.json", document or summary())
     write_json(directory / "circles.json", [circle()])
     return directory
-
-
-class Page(HTMLParser):
-    """What a test wants to know of a page: its elements, figures and text outside scripts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.figures: list[dict[str, Any]] = []
-        self.text = ""
-        self._inside = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self._inside = dict(attrs).get("type") or tag
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
-
-    def handle_data(self, data: str) -> None:
-        if self._inside == "application/json":
-            self.figures.append(json.loads(data))
-        elif self._inside not in ("script", "style"):
-            self.text += data.replace(words.SPACE, " ")
-
-    def count(self, tag: str) -> int:
-        return sum(name == tag for name, _ in self.elements)
-
-
-def page_of(*directories: Path) -> Page:
-    return Page(build_report(directories))
 
 
 @pytest.mark.parametrize(
@@ -469,12 +434,9 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 
 
 def test_csv_of_a_figure_is_a_table_that_can_be_read(tmp_path: Path) -> None:
-    links = [a["href"] for _, a in page_of(write_run(tmp_path)).elements if a.get("download")]
-    assert len(links) == 7
-    for link in links:
-        text = unquote(str(link).removeprefix("data:text/csv;charset=utf-8,"))
-        frame = pd.read_csv(io.StringIO(text))
-        assert len(frame) > 1
+    found = page_of(write_run(tmp_path)).data()
+    assert len(found) == 7
+    assert all(len(frame) > 1 for frame in found.values())
 
 
 @pytest.mark.parametrize(

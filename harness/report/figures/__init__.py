@@ -1,1 +1,1 @@
-"""The figures of the report, one kind a file."""
+"""What the figures of all kinds of runs have in common."""

@@ -21,6 +21,7 @@ CLEAR = "rgba(0,0,0,0)"
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Helvetica, Arial, sans-serif"
 )
+LEGEND = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": CLEAR}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def layout(height: int, **more: Any) -> dict[str, Any]:
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
         "margin": {"l": 58, "r": 14, "t": 12, "b": 46},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": CLEAR},
+        "legend": LEGEND,
         "hoverlabel": {"font": {"family": FONT}},
         "modebar": {"color": "#9aa5b1", "activecolor": INK, "bgcolor": CLEAR},
         **more,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from harness.report.figures.figure import Figure
@@ -31,6 +32,12 @@ def figure_html(figure: Figure, identity: str, level: str) -> Html:
         id=identity,
         aria_labelledby=title,
     )
+
+
+def figures_html(figures: Sequence[Figure], identity: str, level: str) -> Html:
+    """Figures beside each other where the page is wide enough. identity: the run's."""
+    parts = [figure_html(figure, f"{identity}_{figure.name}", level) for figure in figures]
+    return tag("div", *parts, class_="pair")
 
 
 def _caption(figure: Figure) -> Html:

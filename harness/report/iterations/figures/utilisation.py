@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.report.data import RunData
-from harness.report.documents import ArmRead
 from harness.report.figures.figure import (
     GRID,
     INK,
@@ -22,7 +20,9 @@ from harness.report.figures.figure import (
     pattern,
     text,
 )
-from harness.report.figures.load import ALL_JOBS, Load, first_iterations, loads_of
+from harness.report.iterations.data import RunData
+from harness.report.iterations.documents import ArmRead
+from harness.report.iterations.figures.load import ALL_JOBS, Load, first_iterations, loads_of
 from harness.report.thinning import mean_of_runs, note
 from harness.report.words import bit_rate, percent, port_name
 

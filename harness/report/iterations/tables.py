@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from harness.report.data import RunData, Side
-from harness.report.documents import ArmRead, InvariantCheck, SideTimes
 from harness.report.html import Html, join, table, tag
-from harness.report.sentences import VERDICT_MEANING, sharing_words, verdict_words
+from harness.report.iterations.data import RunData, Side
+from harness.report.iterations.documents import ArmRead, InvariantCheck, SideTimes
+from harness.report.iterations.sentences import VERDICT_MEANING, sharing_words, verdict_words
 from harness.report.words import NOTHING, quantity, seconds, sentence, signed_percent
 
 ICONS = {"valid": "✓", "suspect": "!", "invalid": "✕"}

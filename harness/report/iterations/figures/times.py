@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.report.data import RunData
-from harness.report.documents import ArmRead
+from harness.report.figures.cumulative import cumulative, share_axis
 from harness.report.figures.figure import (
     INK,
     PALETTE,
@@ -16,10 +15,11 @@ from harness.report.figures.figure import (
     axis,
     colour,
     layout,
-    numbers,
     text,
 )
-from harness.report.thinning import Floats, distribution, note
+from harness.report.iterations.data import RunData
+from harness.report.iterations.documents import ArmRead
+from harness.report.thinning import Floats, note
 from harness.report.words import counted, seconds, signed_percent, time_unit
 
 LEAST_WIDTH = 0.02
@@ -40,7 +40,7 @@ def all_arms(run: RunData) -> Figure | None:
     data, tables, samples, named = [], [], 1.0, set[str]()
     for name, side, tint, times in parts:
         dashed = side == "predicted" and measured_any
-        trace, table, per_point = _trace(times, factor, name, _line(tint, dashed))
+        trace, table, per_point = _trace(times, (factor, unit), name, _line(tint, dashed))
         data.append(trace | {"legendgroup": text(name), "showlegend": name not in named})
         named.add(name)
         tables.append(table.assign(arm=name, side=side))
@@ -68,7 +68,7 @@ def one_arm(run: RunData, arm: ArmRead) -> Figure | None:
     for side, times in found:
         dashed = side == "predicted" and len(found) > 1
         line = _line(INK if dashed else colour(0), dashed)
-        trace, table, per_point = _trace(times, factor, side, line)
+        trace, table, per_point = _trace(times, (factor, unit), side, line)
         data.append(trace)
         tables.append(table.assign(arm=arm.name, side=side))
         samples = max(samples, per_point)
@@ -89,23 +89,13 @@ def _times(run: RunData, arm: str) -> list[tuple[str, Floats]]:
 
 def _line(tint: str, dashed: bool) -> dict[str, Any]:
     dash = {"dash": "dash", "width": 1.8} if dashed else {"width": 2.6}
-    return {"color": tint, "shape": "hv", **dash}
+    return {"color": tint, **dash}
 
 
 def _trace(
-    times: Floats, factor: float, label: str, line: dict[str, Any]
+    times: Floats, unit: tuple[float, str], label: str, line: dict[str, Any]
 ) -> tuple[dict[str, Any], pd.DataFrame, float]:
-    at_s, share, samples = distribution(times)
-    trace = {
-        "type": "scatter",
-        "mode": "lines",
-        "name": text(label),
-        "x": numbers(np.concatenate((at_s[:1], at_s)) * factor),
-        "y": numbers(np.concatenate(([0.0], share)) * 100),
-        "line": line,
-        "hovertemplate": "%{y:.0f} % of iterations take at most %{x:.5g}",
-    }
-    return trace, pd.DataFrame({"iteration_s": at_s, "share_at_or_below": share}), samples
+    return cumulative(times, unit, label, "iterations", "iteration_s", line)
 
 
 def _caption(found: list[tuple[str, Floats]], arm: ArmRead) -> str:
@@ -134,5 +124,5 @@ def _layout(height: int, unit: str, span: list[float]) -> dict[str, Any]:
     return layout(
         height,
         xaxis=axis(f"iteration time ({unit})", nticks=7, range=span),
-        yaxis=axis("iterations (%)", range=[-2, 103], tickvals=[0, 25, 50, 75, 100]),
+        yaxis=share_axis("iterations"),
     )

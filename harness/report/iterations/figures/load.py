@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from harness.report.data import RunData, Side
+from harness.report.iterations.data import RunData, Side
 from harness.report.thinning import Floats, lengths
 
 ZOOM_ITERATIONS = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report.documents import ArmRead, ScaleRead, Summary, Times, VerdictRead
+from harness.report.iterations.documents import ArmRead, ScaleRead, Summary, Times, VerdictRead
 from harness.report.words import (
     bit_rate,
     counted,

@@ -1,4 +1,4 @@
-"""What the report reads of a run directory."""
+"""What the report reads of the directory of a run of iterations."""
 
 from __future__ import annotations
 
@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from harness.report.documents import (
-    ArmRead,
-    Circle,
-    Provenance,
-    Summary,
-    read_circles,
-    read_provenance,
-    read_summary,
-)
-from traces.errors import BadInputError
+from harness.report.documents import Provenance, read_document, read_scenario_text
+from harness.report.iterations.documents import ArmRead, Circle, Summary
 from traces.run_directory import read_table
 
 
@@ -64,18 +56,10 @@ class RunData:
 
 
 def read_run(directory: Path) -> RunData:
-    """Read the directory of ``run``, ``simulate`` or ``emulate``.
-
-    Raises BadInputError where it is none of these, or something in it is damaged.
-    """
-    if not (directory / "summary.json").is_file():
-        raise BadInputError(
-            "there is no summary.json",
-            allowed="a directory that 'roundelay run', 'simulate' or 'emulate' wrote",
-            file=directory,
-        )
-    summary = read_summary(directory / "summary.json")
-    circles = read_circles(directory / "circles.json")
+    """Read what ``run``, ``simulate`` or ``emulate`` left. BadInputError where it is damaged."""
+    summary = read_document(directory / "summary.json", Summary)
+    circles_file = directory / "circles.json"
+    circles = read_document(circles_file, list[Circle]) if circles_file.is_file() else []
     emulated, simulated = directory / "emulated", directory / "simulated"
     if emulated.is_dir() or simulated.is_dir():
         measured = _read_side(emulated) if emulated.is_dir() else None
@@ -88,19 +72,10 @@ def read_run(directory: Path) -> RunData:
 
 
 def _read_side(directory: Path) -> Side:
-    scenario = directory / "scenario.yaml"
-    try:
-        text = scenario.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInputError(
-            f"cannot be read: {error}",
-            allowed="the scenario that the run was made from",
-            file=scenario,
-        ) from None
     return Side(
         iterations=read_table(directory, "iterations"),
         links=read_table(directory, "links"),
         jobs=read_table(directory, "jobs"),
-        provenance=read_provenance(directory / "provenance.json"),
-        scenario_text=text,
+        provenance=read_document(directory / "provenance.json", Provenance),
+        scenario_text=read_scenario_text(directory),
     )

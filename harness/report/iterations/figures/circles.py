@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.report.documents import Circle
 from harness.report.figures.figure import (
     GRID,
     INK,
@@ -20,6 +19,7 @@ from harness.report.figures.figure import (
     pattern,
     text,
 )
+from harness.report.iterations.documents import Circle
 from harness.report.thinning import Floats, mean_of_runs, note
 from harness.report.words import bit_rate, listed, number, percent, seconds, time_unit
 from harness.scheduling.circles import compatibility_score

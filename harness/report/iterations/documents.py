@@ -1,0 +1,119 @@
+"""The JSON documents of a run of iterations, as far as the report shows them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from harness.report.documents import Document
+
+
+class Times(Document):
+    """Iteration times over all counted iterations of an arm, in seconds."""
+
+    mean: float = Field(gt=0)
+    p50: float
+    p99: float
+
+
+class SideTimes(Document):
+    """What one side, the measurement or the prediction, says of an arm."""
+
+    iteration_s: Times
+
+
+class InvariantCheck(Document):
+    """One check of the verdict."""
+
+    name: str
+    ok: bool
+    value: float
+    limit: float
+    bound: str
+    unit: str
+    explanation: str
+
+
+class VerdictRead(Document):
+    """An arm's verdict; without invariants where it was never reached."""
+
+    status: Literal["valid", "suspect", "invalid"]
+    invariants: list[InvariantCheck]
+
+
+class ScaleRead(Document):
+    """How the cluster was made small enough for the machine."""
+
+    rate_divisor: float = Field(gt=0)
+    reason: str
+    load_hop_bps: float
+    budget_hop_bps: float = Field(gt=0)
+    smallest_transfer_packets: float | None
+    warnings: list[str]
+
+
+class JobRead(Document):
+    """A job and where its numbers come from."""
+
+    job: str
+    model: str
+    provenance: str
+    source: str
+
+
+class ArmRead(Document):
+    """One arm with what was done of it; difference: prediction over measurement - 1.
+
+    incomparable: why groups of contended links have no circle; there is no score then.
+    """
+
+    name: str
+    sharing: str
+    dedicated: bool
+    interleaver: str
+    measured: SideTimes | None
+    predicted: SideTimes | None
+    difference: dict[str, float] | None
+    time_shifts_s: dict[str, float]
+    score: float | None
+    incomparable: list[str] = Field(default_factory=list)
+    verdict: VerdictRead | None
+    scale: ScaleRead | None
+
+
+class Summary(Document):
+    """summary.json."""
+
+    scenario: str
+    description: str
+    seed: int
+    interrupted: bool
+    jobs: list[JobRead]
+    arms: list[ArmRead]
+
+
+class Circle(Document):
+    """One group of contended links: jobs that share the same ports.
+
+    demand_bps: shape (jobs, angles), the mean demand in each angle of the unified circle.
+    """
+
+    arm: str
+    jobs: list[str] = Field(min_length=1)
+    ports: list[str] = Field(min_length=1)
+    capacity_bps: float = Field(gt=0)
+    perimeter_s: float = Field(gt=0)
+    demand_bps: list[list[float]]
+    applied_shifts_s: list[float]
+    best_shifts_s: list[float]
+    best_score: float
+
+    @model_validator(mode="after")
+    def _one_row_a_job(self) -> Circle:
+        of_jobs = (self.demand_bps, self.applied_shifts_s, self.best_shifts_s)
+        if any(len(values) != len(self.jobs) for values in of_jobs):
+            raise ValueError("a demand or a shift is missing for a job")
+        if len({len(row) for row in self.demand_bps}) != 1 or not self.demand_bps[0]:
+            raise ValueError("the demands have different numbers of angles")
+        return self

@@ -1,0 +1,1 @@
+"""The figures of a run of iterations, one kind a file."""

@@ -1,0 +1,117 @@
+"""A run of rounds as an article of the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.report.article import Article
+from harness.report.figures.markup import figure_html, figures_html
+from harness.report.html import Html, join, tag
+from harness.report.provenance import provenance_table, scenario_fold
+from harness.report.rounds import jobs, options, setting, tables
+from harness.report.rounds.data import RunData, read_run
+from harness.report.rounds.figures.completion import completion_times
+from harness.report.rounds.figures.gpus_in_use import gpus_in_use
+from harness.report.rounds.figures.kinds import gpus, models
+from harness.report.rounds.figures.lengths import lengths
+from harness.report.rounds.figures.means import means
+from harness.report.rounds.sentences import outcome
+from harness.report.words import counted, listed, number, sentence, span
+
+
+def read_rounds(directory: Path, identity: str) -> Article:
+    """The article of the run in ``directory``; see article_of. Raises BadInputError."""
+    return article_of(read_run(directory), identity)
+
+
+def article_of(run: RunData, identity: str) -> Article:
+    """identity: the article's id on the page, with which those of its figures begin."""
+    summary = run.summary
+    mechanisms = tables.mechanism_table(summary)
+    return Article(
+        title=summary.scenario,
+        description=summary.description,
+        facts=_facts(run),
+        outcome=outcome(summary),
+        overview=join(
+            tag("p", setting.setting(summary)),
+            *(tag("p", words, class_="warning") for words in jobs.left_out_words(summary)),
+        ),
+        sections=[
+            ("Arms", _arms(run, identity)),
+            ("Completion times", _completion_times(run, identity)),
+            ("GPUs", _gpus(run, identity)),
+            ("Jobs", jobs.jobs_section(summary)),
+            ("What was simulated", _what_was_simulated(run)),
+            *([("Mechanisms", mechanisms)] if mechanisms else []),
+            ("Provenance", _provenance(run)),
+        ],
+    )
+
+
+def _facts(run: RunData) -> list[str]:
+    summary = run.summary
+    found = [counted(len(summary.arms), "arm", "arms")]
+    counts = [seed.jobs.ran for arm in summary.arms for seed in arm.runs]
+    if counts:
+        found.append(f"{span(counts, number)} jobs")
+        found.append(f"{span([arm.num_gpus for arm in summary.arms], number)} GPUs")
+    found.append(counted(len(summary.seeds), "seed", "seeds"))
+    return [*found, "simulated"]
+
+
+def _arms(run: RunData, identity: str) -> Html:
+    figure = means(run)
+    unlike = setting.not_like_for_like(run.summary)
+    seeds = tables.seeds_table(run.summary)
+    return join(
+        tables.arms_table(run.summary),
+        tag("p", sentence(unlike), class_="warning") if unlike else "",
+        tag("p", setting.columns(run.summary), class_="remark"),
+        tag("details", tag("summary", "Each seed by itself"), seeds) if seeds else "",
+        figure_html(figure, f"{identity}_{figure.name}", "h3") if figure else "",
+    )
+
+
+def _completion_times(run: RunData, identity: str) -> Html:
+    together = completion_times(run)
+    if together is None:
+        return tag("p", "No job that counts has ended.")
+    found = [figure for make in (lengths, models, gpus) if (figure := make(run))]
+    return join(
+        figure_html(together, f"{identity}_{together.name}", "h3"),
+        tag("h3", "By kind of job") if found else "",
+        figures_html(found, identity, "h4"),
+    )
+
+
+def _gpus(run: RunData, identity: str) -> Html:
+    figure = gpus_in_use(run)
+    if figure is None:
+        return tag("p", "Nothing was simulated, so no GPU was in use.")
+    return figure_html(figure, f"{identity}_{figure.name}", "h3")
+
+
+def _what_was_simulated(run: RunData) -> Html:
+    return join(options.schedulers(run.summary), options.options_table(run.summary))
+
+
+def _provenance(run: RunData) -> Html:
+    return join(
+        provenance_table({"simulated": run.provenance}, run.summary.seeds),
+        *(
+            tag("details", tag("summary", f"Profiles of models ({names})"), tag("p", text))
+            for text, names in _profiles(run)
+        ),
+        scenario_fold(run.scenario_text),
+    )
+
+
+def _profiles(run: RunData) -> list[tuple[str, str]]:
+    """What is known of how fast models run, and in which arms."""
+    found: dict[str, list[str]] = {}
+    for arm, text in run.provenance.profiles.items():
+        found.setdefault(text, []).append(arm)
+    if len(found) == 1:
+        return [(text, "all arms") for text in found]
+    return [(text, listed(arms)) for text, arms in found.items()]

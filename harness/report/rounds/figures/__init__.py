@@ -1,0 +1,1 @@
+"""The figures of a run of rounds, one kind a file."""

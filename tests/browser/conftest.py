@@ -1,0 +1,43 @@
+"""The browser, and a report of each kind of run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.report.page import write_report
+from tests.unit.harness.report.rounds_run import write_rounds_run
+from tests.unit.test_report import write_run
+
+if TYPE_CHECKING:
+    from tests.browser.reader import Reader
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """Skips what needs a browser where there is none."""
+    pytest.importorskip("selenium")
+    from tests.browser.reader import BROWSER, DRIVER, Reader
+
+    if not (BROWSER and DRIVER):
+        pytest.skip("chromium and chromedriver are not installed")
+    found = Reader(tmp_path_factory.mktemp("profile"), tmp_path_factory.mktemp("downloads"))
+    yield found
+    found.driver.quit()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By kind of run."""
+    place = tmp_path_factory.mktemp("reports")
+    runs = {
+        "iterations": write_run(place / "iterations"),
+        "rounds": write_rounds_run(place / "rounds"),
+    }
+    files = {kind: place / f"{kind}.html" for kind in runs}
+    for kind, directory in runs.items():
+        write_report([directory], files[kind])
+    return files
