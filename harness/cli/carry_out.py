@@ -56,11 +56,11 @@ def carry_out(
             both = predicts and run_id is not None
             if predicts:
                 write_simulated(directory / "simulated" if both else directory, scenario, results)
-            if run_id is not None:
+            if run_id is not None and scale is not None:
                 place = directory / "emulated" if both else directory
-                write_emulated(place, scenario, run_id, results)
+                write_emulated(place, scenario, run_id, scale, results)
             summary = summarise(scenario, scale, results, interrupted=interrupted)
-            finish_run(directory, scenario, run_id, results, summary)
+            finish_run(directory, scenario, run_id, scale, results, summary)
             give_to_caller(made)
             return summary
 

@@ -6,7 +6,18 @@ import sys
 
 import click
 
-from harness.cli import clean, demand, doctor, emulate, plan, report, run, simulate, validate
+from harness.cli import (
+    clean,
+    demand,
+    doctor,
+    emulate,
+    plan,
+    report,
+    reproduce,
+    run,
+    simulate,
+    validate,
+)
 from traces.errors import RoundelayError
 
 _INTERRUPTED = 130
@@ -47,6 +58,7 @@ for verb in (
     plan.plan,
     validate.validate,
     report.report,
+    reproduce.reproduce,
     demand.demand,
     doctor.doctor,
     clean.clean,

@@ -12,6 +12,7 @@ from harness.cli.options import json_option, run_id_option, scenario_argument
 from harness.cli.show import console, print_json
 from harness.experiments.run import scale_of
 from traces.errors import BadInputError
+from traces.quantities import format_rate
 from traces.scenario import load_scenario
 
 
@@ -53,6 +54,10 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
     click.echo(
         f"# scale: links {scale.rate_divisor:g} times slower, "
         f"transfers {scale.rate_divisor:g} times smaller ({scale.reason}); time as in the cluster"
+    )
+    click.echo(
+        f"# budget: {format_rate(scale.budget_hop_bps)} x hops, {scale.budget_source}; "
+        f"with all jobs sending at once {format_rate(scale.load_hop_bps)}"
     )
     for document in documents:
         click.echo(f"# arm {document['arm']}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.scheduling.cassini import SharedLinks, shared_links
 from harness.scheduling.circles import score_at
 from harness.scheduling.interleavers import INTERLEAVERS
+from harness.simulation.rates import SHARINGS
 from traces.scenario import Arm
 from traces.schedule import TimeShift
 
@@ -30,7 +31,11 @@ class Decision:
 
 
 def decide(arm: Arm) -> Decision:
-    """Decide for ``arm``. Raises BadInputError where its interleaver cannot handle it."""
+    """Decide for ``arm``. Raises BadInputError where its interleaver cannot handle it.
+
+    So it does for a sharing that the simulator, which gives the demand at each link, does not know.
+    """
+    arm.cluster.common_sharing(SHARINGS)
     links = () if arm.dedicated else tuple(shared_links(arm.cluster, arm.jobs))
     shifts = INTERLEAVERS[arm.interleaver](arm, links)
     starts = {job.id: job.start_s for job in arm.jobs}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from emulator.budget_store import budget_here
 from emulator.emulate import Progress, emulate_arm
 from emulator.measurement import ArmMeasurement
 from emulator.networks import plan_arm
@@ -28,11 +28,10 @@ class ArmResult:
 
 
 def scale_of(scenario: Scenario) -> ScalePlan:
-    """The one ScalePlan of a scenario on this box."""
+    """The one ScalePlan of a scenario on this box, within its budget as measured or assumed."""
     divisor = scenario.scale.rate_divisor
-    cores = len(os.sched_getaffinity(0))
     try:
-        return plan_scale(scenario.arms, cores, None if divisor == "auto" else divisor)
+        return plan_scale(scenario.arms, budget_here(), None if divisor == "auto" else divisor)
     except BadInputError as error:
         raise scenario.locate(error) from None
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from emulator.scale import ScalePlan
 from harness.experiments.run import ArmResult
 from harness.experiments.summary import all_jobs, job_rows, verdict_document
 from harness.report.page import write_report
@@ -30,15 +31,19 @@ class _Side(Protocol):
 def write_simulated(directory: Path, scenario: Scenario, results: Sequence[ArmResult]) -> None:
     """The run directory of the predictions."""
     done = [(result, result.prediction) for result in results if result.prediction]
-    _write(directory, scenario, None, done)
+    _write(directory, scenario, None, None, done)
 
 
 def write_emulated(
-    directory: Path, scenario: Scenario, run_id: str, results: Sequence[ArmResult]
+    directory: Path,
+    scenario: Scenario,
+    run_id: str,
+    scale: ScalePlan,
+    results: Sequence[ArmResult],
 ) -> None:
     """The run directory of the measurements, with each arm's verdict."""
     done = [(result, result.measurement) for result in results if result.measurement]
-    _write(directory, scenario, run_id, done)
+    _write(directory, scenario, run_id, scale, done)
     verdicts = {result.arm.name: verdict_document(measured.verdict) for result, measured in done}
     write_json(directory / "verdict.json", verdicts)
 
@@ -47,11 +52,12 @@ def finish_run(
     directory: Path,
     scenario: Scenario,
     run_id: str | None,
+    scale: ScalePlan | None,
     results: Sequence[ArmResult],
     summary: dict[str, Any],
 ) -> None:
     """What stands beside the tables: the summary, the circles, and the report on all of it."""
-    _write_scenario(directory, scenario, run_id)
+    _write_scenario(directory, scenario, run_id, scale)
     write_json(directory / "summary.json", summary)
     write_json(directory / "circles.json", _circles_document(results))
     write_report([directory], directory / "report.html")
@@ -61,10 +67,11 @@ def _write(
     directory: Path,
     scenario: Scenario,
     run_id: str | None,
+    scale: ScalePlan | None,
     done: Sequence[tuple[ArmResult, _Side]],
 ) -> None:
     directory.mkdir(exist_ok=True)
-    _write_scenario(directory, scenario, run_id)
+    _write_scenario(directory, scenario, run_id, scale)
     iterations = [row for _, side in done for row in side.iterations]
     write_table(directory, "iterations", iterations)
     write_table(directory, "links", [row for _, side in done for row in side.links])
@@ -75,7 +82,9 @@ def _write(
     write_json(directory / "timeline.json", chrome_trace(iterations))
 
 
-def _write_scenario(directory: Path, scenario: Scenario, run_id: str | None) -> None:
+def _write_scenario(
+    directory: Path, scenario: Scenario, run_id: str | None, scale: ScalePlan | None
+) -> None:
     """The scenario as it was read, and where the result comes from."""
     (directory / "scenario.yaml").write_text(scenario.text, encoding="utf-8")
     document = provenance(scenario.text, scenario.seed, run_id)
@@ -83,6 +92,8 @@ def _write_scenario(directory: Path, scenario: Scenario, run_id: str | None) -> 
         job.id: {"model": job.profile.model, "source": job.profile.source}
         for job in all_jobs(scenario)
     }
+    if scale is not None:
+        document["budget"] = {"hop_bps": scale.budget_hop_bps, "source": scale.budget_source}
     write_json(directory / "provenance.json", document)
 
 

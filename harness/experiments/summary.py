@@ -119,6 +119,7 @@ def _scale(scale: ScalePlan) -> dict[str, Any]:
         "reason": scale.reason,
         "load_hop_bps": scale.load_hop_bps,
         "budget_hop_bps": scale.budget_hop_bps,
+        "budget_source": scale.budget_source,
         "smallest_transfer_packets": packets if math.isfinite(packets) else None,
         "warnings": list(scale.warnings),
     }

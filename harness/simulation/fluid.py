@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from emulator.timeshift import TimeShiftAgent
 from harness.simulation.job import SimulatedJob
-from harness.simulation.rates import Flow, allocate
+from harness.simulation.rates import SHARINGS, Flow, allocate
 from traces.cluster import Cluster, Port
 from traces.results import IterationSpan
 from traces.scenario import Job
@@ -42,7 +42,11 @@ def simulate(
     iterations: int,
     shifts: Mapping[str, TimeShift] | None = None,
 ) -> Simulation:
-    """Run ``iterations`` of each of ``jobs`` on ``cluster``."""
+    """Run ``iterations`` of each of ``jobs`` on ``cluster``.
+
+    Raises BadInputError, key ``cluster.sharing``, for a discipline other than SHARINGS.
+    """
+    sharing = cluster.common_sharing(SHARINGS)
     capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
     shifts = shifts or {}
     simulated = [
@@ -55,7 +59,7 @@ def simulate(
         rates = allocate(
             [Flow(job.job.id, flow.path, flow.limit_bps) for job, flow in active],
             capacity,
-            cluster.sharing,
+            sharing,
         )
         next_s = min(job.next_event_s() for job in simulated)
         for (_, flow), rate_bps in zip(active, rates, strict=True):

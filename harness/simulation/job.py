@@ -48,7 +48,7 @@ class SimulatedJob:
                 (
                     source,
                     destination,
-                    self.cluster.path(servers[source], servers[destination]),
+                    self.cluster.path(servers[source], servers[destination], self.job.path_variant),
                     size,
                 )
                 for source, destination, size in transfer.flows(len(servers))

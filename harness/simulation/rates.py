@@ -15,6 +15,9 @@ from dataclasses import dataclass
 
 from traces.cluster import Port, Sharing
 
+SHARINGS = (Sharing.FAIR, Sharing.FIFO)
+"""The disciplines that ``allocate`` knows."""
+
 
 @dataclass(frozen=True)
 class Flow:
@@ -30,6 +33,7 @@ def allocate(
 ) -> list[float]:
     """Rate of each of ``flows`` in bit/s, in their order. A flow without links is infinitely fast.
 
+    sharing: one of SHARINGS.
     Progressive filling: find the flows that their links hold to the lowest rate, fix them, repeat.
     """
     sharers: list[Hashable] = [

@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 Say = Callable[[str], None]
+
+Compare = Literal["near", "at most", "at least"]
+"""What the published value is: one to come near to, or a bound."""
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class ReproducedFigure:
     """One figure of ours beside the published one.
 
-    interval: 95 %, where there are several seeds. expected: the published value; None where the
-    source gives none, and the figure only stands for itself. tolerance: of ours from the expected
-    one, as a share of it. ok: whether ours is that near; None where nothing is expected. note: how
+    ours: None where it could not be made, which the note explains. interval: 95 %, where there are
+    several seeds. expected: the published value; None where the source gives none, and the figure
+    only stands for itself. tolerance: of ours from the expected one, as a share of it. ok: whether
+    ours is that near, or keeps the bound (see compare); None where nothing is expected. note: how
     it was made, and why it differs where it does.
     """
 
     name: str
     unit: str
-    ours: float
+    ours: float | None
     interval: tuple[float, float] | None = None
     expected: float | None = None
     source: str = ""
     tolerance: float | None = None
     note: str = ""
+    compare: Compare = "near"
+
+    def __post_init__(self) -> None:
+        if self.ours is not None and not math.isfinite(self.ours):
+            raise ValueError(f"{self.name}: {self.ours} is no figure")
 
     @property
     def ok(self) -> bool | None:
         """Whether ours is within the tolerance of what is expected."""
-        if self.expected is None or self.tolerance is None:
+        if self.expected is None or (self.tolerance is None and self.compare == "near"):
             return None
-        return abs(self.ours - self.expected) <= self.tolerance * abs(self.expected) + 1e-12
+        if self.ours is None:
+            return False
+        allowed = (self.tolerance or 0.0) * abs(self.expected) + _ROUNDING
+        above = self.ours - self.expected
+        if self.compare == "at most":
+            return above <= allowed
+        if self.compare == "at least":
+            return above >= -allowed
+        return abs(above) <= allowed
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
@@ -55,7 +75,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One pair of axes. words: what to see in it, in a sentence."""
+    """One pair of axes. words: what to see in it, in a sentence.
+
+    x_names: what x = 0, 1, 2, ... stand for where x is no quantity.
+    """
 
     name: str
     title: str
@@ -63,14 +86,25 @@ class Drawing:
     y_label: str
     curves: tuple[Curve, ...]
     words: str
+    x_names: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a recipe made."""
+    """What a recipe made.
+
+    inputs: the workloads it rests on, in words. interrupted: a person stopped it; the figures are
+    those that could be made until then, over the seeds that were done.
+    """
 
     figures: tuple[ReproducedFigure, ...]
     drawings: tuple[Drawing, ...] = ()
+    inputs: tuple[str, ...] = ()
+    interrupted: bool = False
 
 
 @dataclass(frozen=True)

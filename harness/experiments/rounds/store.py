@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,6 +24,14 @@ from traces.run_directory import write_json
 _ROWS_AT_ONCE = 1_000_000
 
 
+@dataclass(frozen=True)
+class _Leases:
+    arm: str
+    seed: int
+    workload: Workload
+    rows: EndedLeases
+
+
 class RoundsStore:
     """The tables while they grow. A context: closes the files, whatever happens."""
 
@@ -29,7 +39,7 @@ class RoundsStore:
         self._directory = directory
         self._jobs = pq.ParquetWriter(directory / "jobs.parquet", JOBS)
         self._rounds = pq.ParquetWriter(directory / "rounds.parquet", ROUNDS)
-        self._pending: list[pa.Table] = []
+        self._pending: list[_Leases] = []
         self._pending_rows = 0
 
     def __enter__(self) -> RoundsStore:
@@ -46,28 +56,9 @@ class RoundsStore:
         self._rounds.close()
 
     def add_leases(self, arm: RoundsArm, seed: int, workload: Workload, rows: EndedLeases) -> None:
-        """Leases that ended."""
-        count = len(rows.job)
-        names = workload.jobs["job"].to_numpy()[rows.job]
-        self._pending.append(
-            pa.table(
-                {
-                    "arm": pa.repeat(arm.name, count),
-                    "seed": pa.repeat(pa.scalar(seed, pa.int64()), count),
-                    "job": pa.array(names, pa.string()),
-                    "server": rows.server,
-                    "gpus": rows.gpus.astype(float),
-                    "cpus": rows.cpus,
-                    "memory_bytes": rows.memory_bytes,
-                    "storage_bytes_per_s": rows.storage_bytes_per_s,
-                    "from_s": rows.from_s,
-                    "until_s": rows.until_s,
-                    "held_to_fair_share": rows.held_to_fair_share,
-                },
-                schema=ROUNDS,
-            )
-        )
-        self._pending_rows += count
+        """Leases that ended. They are few at a time, and become a table when they are many."""
+        self._pending.append(_Leases(arm.name, seed, workload, rows))
+        self._pending_rows += len(rows.job)
         if self._pending_rows >= _ROWS_AT_ONCE:
             self._flush()
 
@@ -100,9 +91,31 @@ class RoundsStore:
         )
 
     def _flush(self) -> None:
-        if self._pending:
-            self._rounds.write_table(pa.concat_tables(self._pending).combine_chunks())
+        for _, of_run in itertools.groupby(
+            self._pending, key=lambda leases: (leases.arm, leases.seed)
+        ):
+            self._rounds.write_table(_lease_table(list(of_run)))
         self._pending, self._pending_rows = [], 0
+
+
+def _lease_table(leases: list[_Leases]) -> pa.Table:
+    """The rows of one arm and seed."""
+    columns = {
+        field.name: np.concatenate([getattr(each.rows, field.name) for each in leases])
+        for field in fields(EndedLeases)
+    }
+    first, count = leases[0], len(columns["job"])
+    names = first.workload.jobs["job"].to_numpy(dtype=object)
+    return pa.table(
+        {
+            "arm": pa.repeat(first.arm, count),
+            "seed": pa.repeat(pa.scalar(first.seed, pa.int64()), count),
+            **columns,
+            "job": pa.array(names[columns["job"]], pa.string()),
+            "gpus": columns["gpus"].astype(float),
+        },
+        schema=ROUNDS,
+    )
 
 
 def _or_null(times_s: np.ndarray[Any, np.dtype[np.float64]]) -> pa.Array:

@@ -1,0 +1,26 @@
+"""Published experiments by name, one recipe a file."""
+
+from __future__ import annotations
+
+from harness.experiments.reproduce.recipe import Recipe
+from harness.experiments.reproduce.recipes import (
+    synergy_load,
+    synergy_opt,
+    synergy_oracle,
+    synergy_philly,
+    synergy_ratio,
+    synergy_split,
+)
+
+RECIPES: dict[str, Recipe] = {
+    recipe.id: recipe
+    for recipe in (
+        synergy_oracle.RECIPE,
+        synergy_load.RECIPE,
+        synergy_split.RECIPE,
+        synergy_ratio.RECIPE,
+        synergy_philly.RECIPE,
+        synergy_opt.RECIPE,
+    )
+}
+"""By id, in the order in which ``--all`` takes them."""
