@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from emulator.scale import ScalePlan
 from netshaper.plan import NetworkPlan, plan_network
 from netshaper.shaping import window_bytes
+from traces.errors import BadInputError
 from traces.scenario import Arm, Job
 
 
@@ -22,7 +23,17 @@ class PlannedNetwork:
 def plan_arm(
     arm: Arm, scale: ScalePlan, run_id: str, first_network: int = 0
 ) -> list[PlannedNetwork]:
-    """The networks that ``arm`` needs, named n0, n1, ...: the same for ``plan`` and ``emulate``."""
+    """The networks that ``arm`` needs, named n0, n1, ...: the same for ``plan`` and ``emulate``.
+
+    Raises BadInputError, with a key of the scenario, for what cannot be emulated yet.
+    """
+    for index, job in enumerate(arm.jobs):
+        if job.path_variant != 0:
+            raise BadInputError(
+                "paths other than the first cannot be emulated yet",
+                allowed="0",
+                key=f"workload.jobs.{index}.path",
+            )
     networks = []
     for index, jobs in enumerate(arm.networks, start=first_network):
         name = f"n{index}"

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from netshaper.shaping import PortShape, port_shape
 from traces.cluster import Cluster, Port, Sharing
+from traces.cluster_checks import NODE_NAME
+from traces.errors import BadInputError
 
 RUN_ID_PATTERN = re.compile(r"[a-z0-9]{4,12}")
 NAMESPACE_PREFIX = "roundelay"
@@ -19,6 +21,9 @@ UNCLASSIFIED_CLASS = 0x2
 ACKNOWLEDGEMENT_CLASS = 0x3
 SHARED_CLASS = 0x4
 FIRST_JOB_CLASS = 0x10
+SHARINGS = (Sharing.FAIR, Sharing.FIFO)
+"""The disciplines that a port can be shaped to."""
+
 MAX_JOBS = 63  # jobs are told apart by the six bits of the DSCP, and 0 is everybody else's
 
 _LINK_NETWORK = ipaddress.ip_network("10.0.0.0/16")
@@ -85,7 +90,7 @@ def namespace_name(run_id: str, network: str, node: str) -> str:
     if not RUN_ID_PATTERN.fullmatch(run_id):
         raise ValueError(f"{run_id!r} is not a run id: 4 to 12 lower-case letters and digits")
     for word in (network, node):
-        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,40}", word):
+        if not NODE_NAME.fullmatch(word):
             raise ValueError(f"{word!r} cannot be part of a namespace's name")
     return f"{NAMESPACE_PREFIX}-{run_id}-{network}-{node}"
 
@@ -102,7 +107,8 @@ def plan_network(
 
     network: a short name, unique in the run (two arms may stand side by side).
     connections: how many TCP connections the jobs will open in all; sizes the buffers.
-    Raises ValueError for names or counts that cannot be realised.
+    Raises ValueError for names or counts that cannot be realised, and BadInputError, with a key of
+    the scenario, for disciplines and buffers that cannot be shaped yet.
     """
     if len(jobs) > MAX_JOBS:
         raise ValueError(
@@ -113,7 +119,14 @@ def plan_network(
         server: str(_SERVER_NETWORK[index + 1]) for index, server in enumerate(cluster.servers)
     }
     ports = _plan_ports(cluster, namespaces, rate_divisor, connections)
-    fifo = cluster.sharing is Sharing.FIFO
+    fifo = cluster.common_sharing(SHARINGS) is Sharing.FIFO
+    for link in cluster.links:
+        if link.buffer_bytes is not None:
+            raise BadInputError(
+                f"the link {link.a!r} to {link.b!r} has a buffer of its own: not possible yet",
+                allowed="a topology without the attribute 'buffer'",
+                key="cluster.topology",
+            )
     classes = {
         job: SHARED_CLASS if fifo else FIRST_JOB_CLASS + index for index, job in enumerate(jobs)
     }

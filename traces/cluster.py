@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
 import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from traces.cluster_checks import check_cluster
+from traces.errors import BadInputError
+from traces.routing import Routes
 
 
 class Sharing(StrEnum):
-    """How a port's queue divides its rate: evenly among jobs, or first come, first served."""
+    """How a port's queue divides its rate.
+
+    ``fair``: evenly among jobs. ``weighted``: among jobs by their weights. ``priority``: all to the
+    jobs of the greatest priority that have something to send, fairly among those. ``fifo``: first
+    come, first served.
+    """
 
     FAIR = "fair"
+    WEIGHTED = "weighted"
+    PRIORITY = "priority"
     FIFO = "fifo"
 
 
@@ -35,11 +50,17 @@ class Port:
 
 @dataclass(frozen=True)
 class Link:
-    """A bidirectional link between two nodes."""
+    """A bidirectional link between two nodes, of which two nodes have one at most.
+
+    sharing: of both its ports; None for the cluster's.
+    buffer_bytes: what each of its ports can hold; None for what its rate and windows need.
+    """
 
     a: str
     b: str
     rate_bps: float
+    sharing: Sharing | None = None
+    buffer_bytes: int | None = None
 
     @property
     def ports(self) -> tuple[Port, Port]:
@@ -49,10 +70,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Servers and switches joined by links; every port has the same sharing discipline.
+    """Servers and switches joined by links. A server may have several, to different nodes.
 
-    Routes are shortest paths; among equal ones the first by name, so that they are the same
-    on every machine.
+    Routes are shortest paths, and servers do not forward. Equal paths are numbered variants, the
+    same on every machine; variant 0 takes the first neighbour by name everywhere (numbers in names
+    count as numbers). Raises BadInputError, with the node or link as its key, where it is not
+    connected, a name stands twice or cannot be part of a namespace's name, a rate is zero, two
+    nodes have two links, or a server more than 16.
     """
 
     servers: tuple[str, ...]
@@ -60,6 +84,9 @@ class Cluster:
     links: tuple[Link, ...]
     sharing: Sharing = Sharing.FAIR
     fabric: Fabric = Fabric.LOSSLESS
+
+    def __post_init__(self) -> None:
+        check_cluster(self.servers, self.switches, self.links)
 
     @functools.cached_property
     def graph(self) -> nx.Graph[str]:
@@ -81,37 +108,82 @@ class Cluster:
         return tuple(port for link in self.links for port in link.ports)
 
     @functools.cached_property
-    def _rates_bps(self) -> dict[Port, float]:
-        return {port: link.rate_bps for link in self.links for port in link.ports}
+    def _link_of(self) -> dict[Port, Link]:
+        return {port: link for link in self.links for port in link.ports}
 
     @functools.cached_property
-    def _hops_to(self) -> dict[str, dict[str, int]]:
-        """Server -> hops to it from each node, filled as paths are asked for."""
-        return {}
+    def _routes(self) -> Routes:
+        return Routes(self.nodes, self.switches, ((link.a, link.b) for link in self.links))
+
+    def link(self, port: Port) -> Link:
+        """The link that ``port`` belongs to. KeyError where there is none."""
+        if port not in self._link_of:
+            raise KeyError(str(port))
+        return self._link_of[port]
 
     def rate_bps(self, port: Port) -> float:
         """Rate of the link that ``port`` belongs to. KeyError where there is none."""
-        if port not in self._rates_bps:
-            raise KeyError(str(port))
-        return self._rates_bps[port]
+        return self.link(port).rate_bps
 
-    def next_hop(self, node: str, server: str) -> str:
-        """The neighbour of ``node`` on its path to ``server``."""
-        return self.path(node, server)[0].peer
+    def sharing_at(self, port: Port) -> Sharing:
+        """How ``port`` divides its rate. KeyError where there is none."""
+        return self.link(port).sharing or self.sharing
 
-    def path(self, source: str, destination: str) -> tuple[Port, ...]:
-        """The ports that a packet from ``source`` to ``destination`` leaves through."""
-        if destination not in self._hops_to:
-            hops = nx.single_source_shortest_path_length(self.graph, destination)
-            self._hops_to[destination] = dict(hops)
-        distance = self._hops_to[destination]
-        ports: list[Port] = []
-        node = source
-        while node != destination:
-            peer = min(p for p in self.graph.neighbors(node) if distance[p] == distance[node] - 1)
-            ports.append(Port(node, peer))
-            node = peer
-        return tuple(ports)
+    def common_sharing(self, known: Collection[Sharing]) -> Sharing:
+        """The discipline of every port, for what has one for all of them and knows ``known``.
+
+        Raises BadInputError, with the key of a scenario, where it is another or they differ.
+        """
+        allowed = " or ".join(repr(str(sharing)) for sharing in known)
+        found = {link.sharing or self.sharing for link in self.links} or {self.sharing}
+        shown = ", ".join(sorted(repr(str(sharing)) for sharing in found))
+        if len(found) > 1:
+            raise BadInputError(
+                f"the ports have several disciplines ({shown}), which is not possible yet",
+                allowed=f"{allowed}, the same at every port",
+                key="cluster.sharing",
+            )
+        if not found <= set(known):
+            raise BadInputError(
+                f"the sharing {shown} is not possible yet", allowed=allowed, key="cluster.sharing"
+            )
+        return found.pop()
+
+    def next_hop(self, node: str, server: str, variant: int = 0) -> str:
+        """The neighbour of ``node`` on its path to ``server``. It depends on these three only.
+
+        KeyError where ``node`` is the server; ValueError where there cannot be such a variant.
+        """
+        return self._routes.next_hop(node, server, variant)
+
+    def next_hops(self, variant: int = 0) -> NDArray[np.int32]:
+        """Every next hop at once: shape (nodes, servers), positions in ``nodes``.
+
+        -1 where the node is the server itself.
+        """
+        return self._routes.table(len(self.servers), variant)
+
+    def path(self, source: str, destination: str, variant: int = 0) -> tuple[Port, ...]:
+        """The ports that a packet from ``source`` to ``destination`` leaves through.
+
+        variant: 0 to MAX_VARIANTS - 1; those from ``num_variants`` on repeat earlier ones.
+        """
+        nodes = self._routes.path(source, destination, variant)
+        return tuple(Port(node, peer) for node, peer in itertools.pairwise(nodes))
+
+    def num_variants(self, source: str, destination: str) -> int:
+        """How many variants, from 0 on, are different paths; MAX_VARIANTS at most.
+
+        Between servers of a leaf-spine or a fat-tree these are all the shortest paths.
+        """
+        return self._routes.num_variants(source, destination)
+
+    def path_variants(self, source: str, destination: str) -> tuple[tuple[Port, ...], ...]:
+        """The different paths, in the order of their variants."""
+        return tuple(
+            self.path(source, destination, variant)
+            for variant in range(self.num_variants(source, destination))
+        )
 
 
 def dumbbell(
@@ -122,12 +194,7 @@ def dumbbell(
     sharing: Sharing = Sharing.FAIR,
     fabric: Fabric = Fabric.LOSSLESS,
 ) -> Cluster:
-    """``left0..`` and ``right0..`` behind one switch each; one link joins the switches."""
-    left = tuple(f"left{index}" for index in range(servers_left))
-    right = tuple(f"right{index}" for index in range(servers_right))
-    links = (
-        *(Link(server, "switch-left", rate_bps) for server in left),
-        Link("switch-left", "switch-right", middle_rate_bps or rate_bps),
-        *(Link("switch-right", server, rate_bps) for server in right),
-    )
-    return Cluster((*left, *right), ("switch-left", "switch-right"), links, sharing, fabric)
+    """:func:`traces.topologies.dumbbell.dumbbell`, by the name that it had before the others."""
+    from traces.topologies.dumbbell import dumbbell as build  # the presets are built on this file
+
+    return build(servers_left, servers_right, rate_bps, middle_rate_bps, sharing, fabric)

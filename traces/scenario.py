@@ -7,49 +7,37 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from traces.cluster import Cluster, Fabric, Sharing, dumbbell
+from traces.cluster import Cluster
+from traces.cluster_spec import ClusterSpec
 from traces.errors import BadInputError
 from traces.model_profile import ModelProfile, read_profile
 from traces.models import RECONSTRUCTED
-from traces.quantities import DurationS, RateBps
+from traces.quantities import DurationS
 from traces.rounds_scenario import is_rounds_scenario
+from traces.routing import MAX_VARIANTS
 from traces.scenario_file import Name, ScenarioFile, Strict
 from traces.yaml_source import KeyPath, YamlSource
 
 SECTIONS = ("cluster", "workload", "scheduler")
 
-
-class ClusterSpec(Strict):
-    """The cluster. ``dedicated`` gives each job a whole copy of it, for the ideal."""
-
-    preset: Literal["dumbbell"] = "dumbbell"
-    servers_left: int = Field(default=2, ge=1, le=64)
-    servers_right: int = Field(default=2, ge=1, le=64)
-    rate: RateBps = Field(description="rate of every link")
-    middle_rate: RateBps | None = Field(default=None, description="rate of the middle link")
-    sharing: Sharing = Sharing.FAIR
-    fabric: Fabric = Fabric.LOSSLESS
-    dedicated: bool = False
-
-    def build(self) -> Cluster:
-        """The topology that this describes."""
-        return dumbbell(
-            self.servers_left,
-            self.servers_right,
-            self.rate,
-            self.middle_rate,
-            self.sharing,
-            self.fabric,
-        )
+_LISTED = 16  # servers that an error names before it only counts them
 
 
 class JobSpec(Strict):
-    """One job: its profile (a known model, or a file beside the scenario), servers and start."""
+    """One job: its profile (a known model, or a file beside the scenario), servers and start.
+
+    ``weight`` and ``priority`` (the greater goes first) count where the sharing is of that name.
+    """
 
     id: Name
     profile: str = Field(min_length=1)
     servers: list[str] = Field(min_length=1, max_length=64)
     start: DurationS = Field(default=0.0, description="when its first iteration starts")
+    weight: float = Field(default=1.0, ge=0.001, le=1000, allow_inf_nan=False)
+    priority: int = Field(default=0, ge=0, le=7, description="a traffic class of IEEE 802.1Q")
+    path: int = Field(
+        default=0, ge=0, lt=MAX_VARIANTS, description="which of the equal paths of its pairs"
+    )
 
 
 class WorkloadSpec(Strict):
@@ -94,12 +82,20 @@ class ScenarioSpec(Strict):
 
 
 class Job(Strict):
-    """A job with its profile; worker rank i runs on ``servers[i]``; it starts at ``start_s``."""
+    """A job with its profile; worker rank i runs on ``servers[i]``; it starts at ``start_s``.
+
+    weight: its share of a port under ``weighted`` sharing, beside others' weights.
+    priority: under ``priority`` sharing the greater goes first.
+    path_variant: which of the equal paths its pairs take; a pair with fewer repeats its own.
+    """
 
     id: str
     profile: ModelProfile
     servers: tuple[str, ...]
     start_s: float = 0.0
+    weight: float = 1.0
+    priority: int = 0
+    path_variant: int = 0
 
     @property
     def connections(self) -> set[tuple[int, int]]:
@@ -120,7 +116,10 @@ class Job(Strict):
 
 
 class Arm(BaseModel):
-    """One variant of the scenario, ready to be simulated or emulated."""
+    """One variant of the scenario, ready to be simulated or emulated.
+
+    warnings: what of its topology is probably a mistake, a sentence each.
+    """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -131,6 +130,7 @@ class Arm(BaseModel):
     iterations: int
     warmup_iterations: int
     interleaver: Literal["none", "cassini"]
+    warnings: tuple[str, ...] = ()
 
     @property
     def networks(self) -> list[tuple[Job, ...]]:
@@ -159,6 +159,11 @@ class Scenario(BaseModel):
     def text(self) -> str:
         """The file as it was read."""
         return self.file.source.text
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of its arms, each once."""
+        return tuple(dict.fromkeys(text for arm in self.arms for text in arm.warnings))
 
     def locate(self, error: BadInputError, arm: str | None = None) -> BadInputError:
         """``error``, which knows a key, with the file and line of it; in ``arm`` if it is there."""
@@ -194,7 +199,7 @@ def scenario_of(source: YamlSource) -> Scenario:
 
 
 def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm:
-    cluster = spec.cluster.build()
+    cluster, warnings = _cluster(file, name, spec.cluster)
     jobs: list[Job] = []
     for index, job in enumerate(spec.workload.jobs):
         path: KeyPath = ("workload", "jobs", index)
@@ -204,7 +209,7 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
             if server not in cluster.servers:
                 problem = f"there is no server {server!r}"
                 where = (*path, "servers", position)
-                raise file.error(name, where, problem, ", ".join(cluster.servers))
+                raise file.error(name, where, problem, _some(cluster.servers))
         if len(set(job.servers)) != len(job.servers):
             raise file.error(name, (*path, "servers"), "a server stands twice", "each once")
         jobs.append(
@@ -213,8 +218,12 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
                 profile=_profile(file, name, path, job),
                 servers=tuple(job.servers),
                 start_s=job.start,
+                weight=job.weight,
+                priority=job.priority,
+                path_variant=job.path,
             )
         )
+        _check_path_variant(file, name, (*path, "path"), cluster, jobs[-1])
     return Arm(
         name=name,
         cluster=cluster,
@@ -223,7 +232,44 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
         iterations=spec.workload.iterations,
         warmup_iterations=spec.workload.warmup_iterations,
         interleaver=spec.scheduler.interleaver,
+        warnings=warnings,
     )
+
+
+def _cluster(
+    file: ScenarioFile[ScenarioSpec], arm: str, spec: ClusterSpec
+) -> tuple[Cluster, tuple[str, ...]]:
+    """The cluster and its warnings."""
+    try:
+        built = spec.build(file.source.file.parent)
+    except BadInputError as error:
+        raise error if error.file else file.locate(error, arm) from None
+    return built.cluster, built.warnings
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """``names``, or the first of them and how many there are."""
+    listed = ", ".join(names[:_LISTED])
+    return listed if len(names) <= _LISTED else f"{listed}, ... ({len(names)} in all)"
+
+
+def _check_path_variant(
+    file: ScenarioFile[ScenarioSpec], arm: str, path: KeyPath, cluster: Cluster, job: Job
+) -> None:
+    num_variants = max(
+        (
+            cluster.num_variants(job.servers[source], job.servers[destination])
+            for source, destination in job.connections
+        ),
+        default=1,
+    )
+    if job.path_variant >= num_variants:
+        raise file.error(
+            arm,
+            path,
+            f"there is no path {job.path_variant} between its servers",
+            "0" if num_variants == 1 else f"0 to {num_variants - 1}",
+        )
 
 
 def _profile(

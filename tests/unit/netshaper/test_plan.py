@@ -10,6 +10,7 @@ import itertools
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,13 +20,15 @@ from netshaper.plan import (
     FIRST_JOB_CLASS,
     MAX_JOBS,
     SHARED_CLASS,
+    SHARINGS,
     Command,
     NetworkPlan,
     namespace_name,
     plan_network,
 )
 from netshaper.shaping import window_bytes
-from traces.cluster import Port, Sharing, dumbbell
+from traces.cluster import Cluster, Link, Port, Sharing, dumbbell
+from traces.errors import BadInputError
 
 GOLDEN = Path(__file__).parent / "golden"
 RUN_ID = "run1"
@@ -53,7 +56,7 @@ def plans(draw: st.DrawFn) -> NetworkPlan:
         draw(st.integers(1, 4)),
         draw(st.floats(1e8, 1e11)),
         draw(st.none() | st.floats(1e8, 1e11)),
-        draw(st.sampled_from(Sharing)),
+        draw(st.sampled_from(SHARINGS)),
     )
     jobs = [f"job{n}" for n in range(draw(st.integers(1, 5)))]
     run_id = draw(st.from_regex(r"\A[a-z0-9]{4,12}\Z"))
@@ -61,13 +64,31 @@ def plans(draw: st.DrawFn) -> NetworkPlan:
     return plan_network(run_id, "n3", cluster, jobs, divisor, connections)
 
 
-@pytest.mark.parametrize("sharing", list(Sharing))
+@pytest.mark.parametrize("sharing", SHARINGS)
 def test_the_commands_are_exactly_these(sharing: Sharing) -> None:
     text = "".join(f"{command}\n" for command in small_plan(sharing).commands)
     file = GOLDEN / f"dumbbell-{sharing}.txt"
     if os.environ.get("REGENERATE_GOLDEN"):
         file.write_text(text, encoding="utf-8")
     assert text.splitlines() == file.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("sharing", sorted(set(Sharing) - set(SHARINGS)))
+def test_a_discipline_that_cannot_be_shaped_yet_is_refused(sharing: Sharing) -> None:
+    with pytest.raises(BadInputError, match=sharing) as caught:
+        small_plan(sharing)
+    assert caught.value.key == "cluster.sharing"
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [({"sharing": Sharing.FIFO}, "cluster.sharing"), ({"buffer_bytes": 9000}, "cluster.topology")],
+)
+def test_a_link_that_differs_from_the_others_is_refused(change: dict[str, Any], key: str) -> None:
+    links = (Link("a", "s", 1e9), Link("b", "s", 1e9, **change))
+    with pytest.raises(BadInputError, match="not possible yet") as caught:
+        plan_network(RUN_ID, "n0", Cluster(("a", "b"), ("s",), links), ["job"], 10.0, 4)
+    assert caught.value.key == key
 
 
 def test_the_same_input_gives_the_same_plan() -> None:

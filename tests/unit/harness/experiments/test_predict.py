@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from harness.experiments.decide import decide
 from harness.experiments.predict import SAMPLE_INTERVAL_S, ArmPrediction, predict_arm
 from harness.simulation.fluid import simulate
+from harness.simulation.rates import SHARINGS
 from tests.unit.builders import (
     GBIT,
     TOY_ALONE_S,
@@ -70,7 +71,7 @@ def test_in_a_dedicated_arm_every_job_has_a_network_of_its_own() -> None:
     assert {(row.network, row.job) for row in prediction.links} == {("n0", "one"), ("n1", "two")}
 
 
-@pytest.mark.parametrize("sharing", list(Sharing))
+@pytest.mark.parametrize("sharing", SHARINGS)
 def test_link_rows_add_up_to_the_bytes_sent(sharing: Sharing) -> None:
     carried = bytes_by_port_and_job(predict_arm(make_arm(cluster=toy_cluster(sharing)), {}))
     assert len(carried) == 2 * 6

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.simulation import fluid
 from harness.simulation.fluid import Simulation, simulate
-from harness.simulation.rates import allocate
+from harness.simulation.rates import SHARINGS, allocate
 from tests.unit.builders import (
     GBIT,
     TOY_ALONE_S,
@@ -27,7 +27,9 @@ from tests.unit.builders import (
 )
 from traces.cluster import Port, Sharing, dumbbell
 from traces.demand import Demand, Pattern, Transfer, demand_curve
+from traces.errors import BadInputError
 from traces.schedule import TimeShift
+from traces.topologies.leaf_spine import leaf_spine
 
 MIDDLE = Port("switch-left", "switch-right")
 
@@ -53,7 +55,7 @@ def test_a_job_alone_takes_compute_plus_bytes_over_rate() -> None:
     assert simulation.iterations["one"][-1].end_s == pytest.approx(5 * TOY_ALONE_S)
 
 
-@pytest.mark.parametrize("sharing", list(Sharing))
+@pytest.mark.parametrize("sharing", SHARINGS)
 def test_two_in_lock_step_take_twice_as_long_to_send(sharing: Sharing) -> None:
     simulation = simulate(toy_cluster(sharing), toy_pair(), 5)
     for job in ("one", "two"):
@@ -128,6 +130,22 @@ def test_a_slow_middle_link_decides() -> None:
     assert lengths(simulation) == pytest.approx([TOY_COMPUTE_S + 2 * TOY_TRANSFER_S])
 
 
+@pytest.mark.parametrize("sharing", sorted(set(Sharing) - set(SHARINGS)))
+def test_a_discipline_that_is_not_known_yet_is_refused(sharing: Sharing) -> None:
+    with pytest.raises(BadInputError, match=sharing) as caught:
+        simulate(toy_cluster(sharing), toy_pair(), 1)
+    assert caught.value.key == "cluster.sharing"
+
+
+def test_jobs_on_different_paths_do_not_meet() -> None:
+    cluster = leaf_spine(4, 2, 2, GBIT)
+    one, two = make_job("one", ("server0", "server2")), make_job("two", ("server1", "server3"))
+    together = simulate(cluster, (one, two), 1)
+    assert lengths(together, "two") == pytest.approx([TOY_COMPUTE_S + 2 * TOY_TRANSFER_S])
+    apart = simulate(cluster, (one, two.model_copy(update={"path_variant": 1})), 1)
+    assert lengths(apart, "two") == pytest.approx([TOY_ALONE_S])
+
+
 def test_in_a_fair_queue_a_job_with_more_flows_gets_no_more() -> None:
     """Under FIFO the four flows of one job take four fifths of the middle link."""
     pairs = ((0, 2), (0, 3), (1, 2), (1, 3))
@@ -135,7 +153,7 @@ def test_in_a_fair_queue_a_job_with_more_flows_gets_no_more() -> None:
     many = Demand(0.0, (Transfer(0.0, TOY_BYTES, Pattern.PAIRS, pairs=pairs),))
     one = Demand(0.0, (Transfer(0.0, TOY_BYTES, Pattern.PAIRS, pairs=((0, 1),)),))
     ends = {}
-    for sharing in Sharing:
+    for sharing in SHARINGS:
         jobs = [make_job("many", servers, many), make_job("one", ("left2", "right2"), one)]
         simulation = simulate(dumbbell(3, 3, GBIT, sharing=sharing), jobs, 1)
         ends[sharing] = simulation.iterations["one"][0].end_s
@@ -169,7 +187,7 @@ def demands(draw: st.DrawFn) -> Demand:
 
 
 @settings(max_examples=40)
-@given(demands(), demands(), st.floats(0, 0.3), st.sampled_from(Sharing))
+@given(demands(), demands(), st.floats(0, 0.3), st.sampled_from(SHARINGS))
 def test_every_port_carries_exactly_the_bytes_of_its_jobs(
     first: Demand, second: Demand, offset: float, sharing: Sharing
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.simulation.rates import Flow, allocate
+from harness.simulation.rates import SHARINGS, Flow, allocate
 from traces.cluster import Cluster, Port, Sharing, dumbbell
 
 A, B = Port("a", "x"), Port("b", "x")
@@ -58,7 +58,7 @@ def test_the_tightest_port_of_a_path_decides() -> None:
     assert found == pytest.approx([3.0, 3.0, 9.0])
 
 
-@pytest.mark.parametrize("sharing", list(Sharing))
+@pytest.mark.parametrize("sharing", SHARINGS)
 def test_what_a_limited_flow_leaves_others_take(sharing: Sharing) -> None:
     flows = [Flow("one", (A,), 2.0), Flow("two", (A,)), Flow("three", (A,))]
     assert allocate(flows, {A: 12.0}, sharing) == pytest.approx([2.0, 5.0, 5.0])
@@ -98,7 +98,7 @@ def situations(draw: st.DrawFn) -> tuple[list[Flow], dict[Port, float], Sharing]
         )
     ]
     capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
-    return flows, capacity, draw(st.sampled_from(Sharing))
+    return flows, capacity, draw(st.sampled_from(SHARINGS))
 
 
 def load_by_sharer(
