@@ -1,4 +1,4 @@
-"""Reading links, classes and queues of a namespace over rtnetlink (include/uapi/linux/rtnetlink.h).
+"""Links, classes, queues and filters of a namespace over rtnetlink (uapi/linux/rtnetlink.h).
 
 ``tc -json`` of iproute2 before 6.3 prints classes as text, and a process for each sample would be
 too slow for 20 ms; one dump here takes tens of microseconds.
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from netshaper.namespaces import inside_namespace
 
 _RTM_GETLINK, _RTM_GETQDISC, _RTM_GETTCLASS = 18, 38, 42
-_NLM_F_REQUEST, _NLM_F_DUMP = 0x1, 0x300
+_RTM_NEWQDISC, _RTM_NEWTFILTER, _RTM_GETTFILTER = 36, 44, 46
+_NLM_F_REQUEST, _NLM_F_ACK, _NLM_F_DUMP = 0x1, 0x4, 0x300
+_NLM_F_EXCL, _NLM_F_CREATE = 0x200, 0x400
 _NLMSG_ERROR, _NLMSG_DONE = 2, 3
 _HEADER = struct.Struct("=IHHII")
 _TCMSG = struct.Struct("=BBHiIII")
@@ -25,8 +27,14 @@ _NESTED_MASK = 0x3FFF
 
 _IFLA_IFNAME, _IFLA_STATS64 = 3, 23
 _TCA_KIND, _TCA_OPTIONS, _TCA_STATS2 = 1, 2, 7
-_TCA_STATS_BASIC, _TCA_STATS_QUEUE = 1, 3
+_TCA_STATS_BASIC, _TCA_STATS_QUEUE, _TCA_STATS_APP = 1, 3, 4
 _TCA_HTB_PARMS, _TCA_HTB_RATE64, _TCA_HTB_CEIL64 = 1, 6, 7
+_TCA_BPF_FD, _TCA_BPF_NAME, _TCA_BPF_FLAGS, _TCA_BPF_ID = 6, 7, 8, 11
+_TCA_BPF_FLAG_ACT_DIRECT = 0x1
+
+# Filters of a device's egress hang at its clsact queueing discipline (pkt_sched.h).
+_CLSACT_HANDLE, _CLSACT_PARENT, _CLSACT_EGRESS = 0xFFFF0000, 0xFFFFFFF1, 0xFFFFFFF3
+_FIRST_PRIORITY_IPV4 = 1 << 16 | socket.htons(0x0800)
 
 _RECEIVE_BYTES = 2**17
 
@@ -67,8 +75,17 @@ class QueueSettings:
     limit: int | None
 
 
+@dataclass(frozen=True)
+class EgressProgram:
+    """A BPF program at a device's egress. direct: what it returns decides about the packet."""
+
+    name: str
+    program_id: int
+    direct: bool
+
+
 class NetlinkSocket:
-    """Dumps of one namespace. Raises OSError with the kernel's error number."""
+    """Dumps of one namespace, and requests to it. Raises OSError with the kernel's error number."""
 
     def __init__(self, namespace: str) -> None:
         with inside_namespace(namespace):
@@ -138,6 +155,69 @@ class NetlinkSocket:
             found.append(QueueSettings(kind, parent & 0xFFFF, limit))
         return found
 
+    def own_statistics(self, device_index: int) -> dict[int, tuple[str, bytes]]:
+        """What a queueing discipline counts beside the common counters: parent -> kind, bytes."""
+        found = {}
+        for body in self._dump(_RTM_GETQDISC, _TCMSG.pack(0, 0, 0, 0, 0, 0, 0)):
+            _, _, _, index, _, parent, _ = _TCMSG.unpack_from(body)
+            attributes = dict(_attributes(body[_TCMSG.size :]))
+            statistics = dict(_attributes(attributes.get(_TCA_STATS2, b"")))
+            if index == device_index and _TCA_STATS_APP in statistics:
+                kind = attributes[_TCA_KIND].rstrip(b"\0").decode()
+                found[parent & 0xFFFF] = kind, statistics[_TCA_STATS_APP]
+        return found
+
+    def egress_programs(self, device_index: int) -> list[EgressProgram]:
+        """BPF programs that see what leaves a device, in their order."""
+        found = []
+        ask = _TCMSG.pack(0, 0, 0, device_index, 0, _CLSACT_EGRESS, 0)
+        for body in self._dump(_RTM_GETTFILTER, ask):
+            attributes = dict(_attributes(body[_TCMSG.size :]))
+            options = dict(_attributes(attributes.get(_TCA_OPTIONS, b"")))
+            if attributes[_TCA_KIND].rstrip(b"\0") == b"bpf" and _TCA_BPF_ID in options:
+                name = options[_TCA_BPF_NAME].rstrip(b"\0").decode()
+                program_id = struct.unpack("=I", options[_TCA_BPF_ID])[0]
+                flags = struct.unpack("=I", options.get(_TCA_BPF_FLAGS, bytes(4)))[0]
+                direct = bool(flags & _TCA_BPF_FLAG_ACT_DIRECT)
+                found.append(EgressProgram(name, program_id, direct))
+        return found
+
+    def add_egress_hook(self, device_index: int) -> None:
+        """Give a device its clsact, where it has none yet."""
+        place = _TCMSG.pack(0, 0, 0, device_index, _CLSACT_HANDLE, _CLSACT_PARENT, 0)
+        kind = _attribute(_TCA_KIND, b"clsact\0")
+        self._request(_RTM_NEWQDISC, _NLM_F_CREATE, place + kind)
+
+    def add_egress_program(self, device_index: int, descriptor: int, name: str) -> None:
+        """Have a loaded program see the IPv4 packets that leave a device with a clsact.
+
+        FileExistsError where there is one already.
+        """
+        place = _TCMSG.pack(0, 0, 0, device_index, 1, _CLSACT_EGRESS, _FIRST_PRIORITY_IPV4)
+        options = (
+            _attribute(_TCA_BPF_FD, struct.pack("=I", descriptor))
+            + _attribute(_TCA_BPF_NAME, name.encode() + b"\0")
+            + _attribute(_TCA_BPF_FLAGS, struct.pack("=I", _TCA_BPF_FLAG_ACT_DIRECT))
+        )
+        kind = _attribute(_TCA_KIND, b"bpf\0")
+        body = place + kind + _attribute(_TCA_OPTIONS, options)
+        self._request(_RTM_NEWTFILTER, _NLM_F_CREATE | _NLM_F_EXCL, body)
+
+    def _request(self, message_type: int, flags: int, body: bytes) -> None:
+        """Ask for a change and wait until the kernel says that it is made."""
+        self._sequence += 1
+        flags |= _NLM_F_REQUEST | _NLM_F_ACK
+        size = _HEADER.size + len(body)
+        self._socket.send(_HEADER.pack(size, message_type, flags, self._sequence, 0) + body)
+        while True:
+            data = self._socket.recv(_RECEIVE_BYTES)
+            _, kind, _, sequence, _ = _HEADER.unpack_from(data)
+            if kind == _NLMSG_ERROR and sequence == self._sequence:
+                error = -struct.unpack_from("=i", data, _HEADER.size)[0]
+                if error:
+                    raise OSError(error, os.strerror(error))
+                return
+
     def _dump(self, message_type: int, body: bytes) -> Iterator[bytes]:
         self._sequence += 1
         size = _HEADER.size + len(body)
@@ -166,3 +246,8 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
             return
         yield kind & _NESTED_MASK, data[offset + _ATTRIBUTE.size : offset + length]
         offset += (length + 3) & ~3
+
+
+def _attribute(kind: int, payload: bytes) -> bytes:
+    size = _ATTRIBUTE.size + len(payload)
+    return _ATTRIBUTE.pack(size, kind) + payload + bytes(-size % 4)

@@ -24,6 +24,7 @@ _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("v2 nested", cgroup_checks.nested_caller),
     ("network", network_checks.network),
     ("queue of all", network_checks.shared_queue),
+    ("marking", network_checks.marking),
     ("run", run_checks.whole_run),
     ("killed run", run_checks.killed_run),
     ("legacy", mounts.mount_v1),

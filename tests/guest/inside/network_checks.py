@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import socket
+from pathlib import Path
 from typing import Any
 
 from emulator.streams import configure_connection
-from netshaper.apply import build, existing_namespaces, remove_namespaces
+from netshaper.apply import build, existing_namespaces, remove_namespaces, run_commands
+from netshaper.ecn.capability import probe_marking
+from netshaper.ecn.loader import MarkReader, attach_marker, check_marker
+from netshaper.ecn.red import decode_red, red_words
+from netshaper.ecn.virtual_queue import MarkerSettings
 from netshaper.namespaces import inside_namespace
 from netshaper.netlink import NetlinkSocket
-from netshaper.plan import NetworkPlan, plan_network
+from netshaper.plan import SHARED_CLASS, Command, NetworkPlan, PlannedPort, plan_network
 from netshaper.readback import check_network
 from netshaper.shaping import window_bytes
 from traces.cluster import Port, Sharing, dumbbell
@@ -18,6 +25,10 @@ _RATE_BPS = 50e9
 _RATE_DIVISOR = 5000.0
 _PAYLOAD_BYTES = 100_000
 _JOBS = ("one", "two")
+_THRESHOLD_BYTES = 20_000
+_DATAGRAMS = 60
+_SLOW_DIVISOR = 50_000.0  # a datagram takes 8 ms: a burst is a queue, however slow the guest is
+_ECT_0 = 0b10
 
 
 def network() -> dict[str, Any]:
@@ -52,9 +63,81 @@ def shared_queue() -> dict[str, Any]:
     return {"left": sorted(existing_namespaces() - before)}
 
 
-def _plan(run_id: str, sharing: Sharing) -> NetworkPlan:
+def marking() -> dict[str, Any]:
+    """Bursts past a ``red`` queue and past a marker: what each marked, what was received so."""
+    support = probe_marking("guestecn")
+    plan = _plan("guestecn", Sharing.FIFO, _SLOW_DIVISOR)
+    before = existing_namespaces()
+    try:
+        build(plan)
+        with_red = plan.ports[Port("left0", "switch-left")]
+        _use_red(with_red)
+        _burst(plan, "left0", "right0")
+        with contextlib.closing(NetlinkSocket(with_red.namespace)) as reader:
+            index = reader.links()[with_red.device].index
+            kind, statistics = reader.own_statistics(index)[SHARED_CLASS]
+        with_marker = plan.ports[Port("left1", "switch-left")]
+        with _marker(with_marker) as marker:
+            _burst(plan, "left1", "right1")
+            counts = marker.counts()[0]
+        received = {node: _received_marks(plan, node) for node in ("right0", "right1")}
+    finally:
+        remove_namespaces(plan.namespaces.values())
+    return {
+        "support": dataclasses.asdict(support),
+        "datagrams": _DATAGRAMS,
+        "kind": kind,
+        "red": dataclasses.asdict(decode_red(statistics)),
+        "marker": dataclasses.asdict(counts),
+        "received": received,
+        "left": sorted(existing_namespaces() - before),
+    }
+
+
+def _use_red(end: PlannedPort) -> None:
+    shape = end.shape
+    words = red_words(shape.rate_bps, _THRESHOLD_BYTES, shape.burst_bytes, shape.buffer_bytes)
+    place = ("qdisc", "replace", "dev", end.device, "parent", f"1:{SHARED_CLASS:x}")
+    run_commands([Command("tc", (*place, *words), end.namespace)])
+
+
+def _marker(end: PlannedPort) -> MarkReader:
+    shape = end.shape
+    settings = MarkerSettings(
+        shape.rate_bps, _THRESHOLD_BYTES, shape.burst_bytes, shape.buffer_bytes
+    )
+    attach_marker(end.namespace, end.device, settings)
+    check_marker(end.namespace, end.device, settings)
+    return MarkReader(end.namespace, end.device)
+
+
+def _burst(plan: NetworkPlan, source: str, destination: str) -> None:
+    """Datagrams that can be marked, sent at once; returns when all have come."""
+    with inside_namespace(plan.namespaces[destination]):
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with inside_namespace(plan.namespaces[source]):
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with receiver, sender:
+        receiver.bind((plan.server_addresses[destination], 0))
+        receiver.settimeout(30)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, _ECT_0)
+        sender.connect(receiver.getsockname())
+        for _ in range(_DATAGRAMS):
+            sender.send(bytes(1000))
+        for _ in range(_DATAGRAMS):
+            receiver.recv(1000)
+
+
+def _received_marks(plan: NetworkPlan, node: str) -> int:
+    with inside_namespace(plan.namespaces[node]):
+        lines = Path("/proc/thread-self/net/netstat").read_text().splitlines()
+    names, values = (line.split() for line in lines if line.startswith("IpExt:"))
+    return int(values[names.index("InCEPkts")])
+
+
+def _plan(run_id: str, sharing: Sharing, rate_divisor: float = _RATE_DIVISOR) -> NetworkPlan:
     cluster = dumbbell(2, 2, _RATE_BPS, sharing=sharing)
-    return plan_network(run_id, "n0", cluster, _JOBS, _RATE_DIVISOR, connections=4)
+    return plan_network(run_id, "n0", cluster, _JOBS, rate_divisor, connections=4)
 
 
 def _flow(plan: NetworkPlan, job: str) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""ECN marks at a threshold of a shaped port. See README.md."""

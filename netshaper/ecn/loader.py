@@ -1,0 +1,154 @@
+"""Puts a marker at a port, reads back that it is there, and reads what it counts.
+
+Nothing is pinned and no descriptor stays open: the device's filter holds the program, the program
+holds the map, and all go with the namespace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from types import TracebackType
+
+from netshaper.ecn import bpf_calls
+from netshaper.ecn.assembler import encode
+from netshaper.ecn.marker import VALUE_BYTES, MarkCounts, decode_counts, marker_program
+from netshaper.ecn.virtual_queue import MarkerSettings
+from netshaper.netlink import EgressProgram, NetlinkSocket
+from traces.errors import EmulationError, MissingCapabilityError
+
+_PROGRAM_NAME = "roundelay_ecn"
+_NOT_BUILT_IN = (errno.ENOENT, errno.EOPNOTSUPP)
+_REMEDY = "run as root outside a user namespace, with CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN"
+_REMEDY_KERNEL = (
+    "use a kernel with CONFIG_BPF_SYSCALL, CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS"
+)
+
+
+def filter_name(settings: MarkerSettings) -> str:
+    """Name of the filter: what ``tc filter show dev DEVICE egress`` says of the marker."""
+    return (
+        f"{_PROGRAM_NAME} rate {settings.rate_bps}bit threshold {settings.threshold_bytes} "
+        f"burst {settings.burst_bytes} limit {settings.buffer_bytes} "
+        f"unshaped_below {settings.unshaped_below_bytes}"
+    )
+
+
+def attach_marker(namespace: str, device: str, settings: MarkerSettings) -> int:
+    """Have what leaves ``device`` marked from now on; returns the program's id.
+
+    Raises MissingCapabilityError where this process or this kernel cannot, and EmulationError
+    where the kernel does not accept the program or the device has a marker already.
+    """
+    with contextlib.ExitStack() as stack:
+        program = _load(settings, stack)
+        program_id = bpf_calls.program_info(program).program_id
+        reader = stack.enter_context(contextlib.closing(NetlinkSocket(namespace)))
+        index = _index(reader, namespace, device)
+        try:
+            reader.add_egress_hook(index)
+            reader.add_egress_program(index, program, filter_name(settings))
+        except FileExistsError:
+            raise EmulationError(f"{namespace} {device} has a marker already") from None
+        except OSError as error:
+            if error.errno in _NOT_BUILT_IN:
+                lacking = "the kernel has no clsact or no cls_bpf"
+                raise MissingCapabilityError(lacking, remedy=_REMEDY_KERNEL) from None
+            raise EmulationError(f"{namespace} {device} takes no marker: {error}") from None
+    return program_id
+
+
+def check_marker(namespace: str, device: str, settings: MarkerSettings) -> EgressProgram:
+    """The marker that the kernel holds; EmulationError with both where it is not as planned."""
+    with contextlib.closing(NetlinkSocket(namespace)) as reader:
+        found = reader.egress_programs(_index(reader, namespace, device))
+    planned = filter_name(settings)
+    if [(program.name, program.direct) for program in found] != [(planned, True)]:
+        names = ", ".join(f"{each.name!r} (direct: {each.direct})" for each in found) or "none"
+        raise EmulationError(
+            f"the marker of {namespace} {device}: planned {planned!r} (direct: True), found {names}"
+        )
+    return found[0]
+
+
+class MarkReader:
+    """Reads the counts of one port's marker; one call of the kernel, some microseconds, a read.
+
+    Any privileged process can open one, also long after the marker was attached. It keeps the
+    map, not the marker: close it, or use it as a context manager. EmulationError where the port
+    has no marker.
+    """
+
+    def __init__(self, namespace: str, device: str) -> None:
+        with contextlib.closing(NetlinkSocket(namespace)) as reader:
+            found = reader.egress_programs(_index(reader, namespace, device))
+        markers = [each for each in found if each.name.startswith(f"{_PROGRAM_NAME} ")]
+        if not markers:
+            raise EmulationError(f"{namespace} {device} has no marker")
+        with _capability(), _opened(bpf_calls.open_program(markers[0].program_id)) as program:
+            (map_id,) = bpf_calls.program_info(program).map_ids
+            self._map = bpf_calls.open_map(map_id)
+
+    def counts(self) -> tuple[MarkCounts, ...]:
+        """Counts since the marker was attached, by DSCP: 64 of them."""
+        return decode_counts(bpf_calls.read_array(self._map, VALUE_BYTES))
+
+    def close(self) -> None:
+        """Give the map back."""
+        os.close(self._map)
+
+    def __enter__(self) -> MarkReader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _load(settings: MarkerSettings, stack: contextlib.ExitStack) -> int:
+    with _capability():
+        counts = bpf_calls.create_array(_PROGRAM_NAME, VALUE_BYTES)
+        stack.callback(os.close, counts)
+        code = encode(marker_program(settings, counts))
+        try:
+            program = bpf_calls.load_classifier(_PROGRAM_NAME, code)
+        except bpf_calls.RejectedProgramError as error:
+            raise EmulationError(f"the kernel rejects the marker: {error}") from None
+        stack.callback(os.close, program)
+    return program
+
+
+def _index(reader: NetlinkSocket, namespace: str, device: str) -> int:
+    links = reader.links()
+    if device not in links:
+        raise EmulationError(f"{namespace} has no device {device}")
+    return links[device].index
+
+
+@contextlib.contextmanager
+def _capability() -> Iterator[None]:
+    """Turns the kernel's refusals into what this machine lacks."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.EPERM, errno.EACCES):
+            lacking = "this process may not load BPF programs"
+            raise MissingCapabilityError(lacking, remedy=_REMEDY) from None
+        if error.errno == errno.ENOSYS:
+            lacking = f"there is no bpf system call: {error.strerror}"
+            raise MissingCapabilityError(lacking, remedy=_REMEDY_KERNEL) from None
+        raise EmulationError(f"the marker cannot be loaded or read: {error}") from None
+
+
+@contextlib.contextmanager
+def _opened(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,26 @@
+"""Which way of marking is taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from netshaper.ecn.capability import Marking, MarkingSupport, probe_namespace
+from traces.errors import MissingCapabilityError
+
+
+def test_the_marker_is_taken_where_it_works() -> None:
+    assert MarkingSupport(None, None).choice is Marking.MARKER
+    assert MarkingSupport(None, "no red").choice is Marking.MARKER
+
+
+def test_red_is_taken_where_only_it_works() -> None:
+    assert MarkingSupport("no bpf", None).choice is Marking.RED
+
+
+def test_where_neither_works_both_reasons_and_a_remedy_are_given() -> None:
+    with pytest.raises(MissingCapabilityError, match=r"no bpf.*no red.*run as root"):
+        _ = MarkingSupport("no bpf", "no red").choice
+
+
+def test_the_probes_namespace_carries_the_run() -> None:
+    assert probe_namespace("run1") == "roundelay-run1-probe-ecn"
