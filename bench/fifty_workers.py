@@ -13,7 +13,7 @@ from bench.figures import Figure
 from emulator.coordinator import START_LEAD_S, now_s, run_jobs
 from emulator.jobs import start_jobs
 from emulator.networks import plan_arm
-from emulator.scale import plan_scale
+from emulator.scale import assumed_budget, plan_scale
 from emulator.session import Session
 from netshaper.run_state import new_run_id
 from traces.cluster import dumbbell
@@ -78,7 +78,7 @@ def _arm() -> Arm:
 
 
 def _run(arm: Arm) -> _Run:
-    scale = plan_scale([arm], cores=2)
+    scale = plan_scale([arm], assumed_budget(cores=2))
     with Session(new_run_id()) as session:
         networks = plan_arm(arm, scale, session.state.run_id)
         for network in networks:

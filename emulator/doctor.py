@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from emulator.budget_store import MeasuredBudget, stored_and_used
 from emulator.cgroups import holding_hierarchy, own_hierarchies
-from emulator.scale import BITS_PER_S_AND_CORE, BUDGET_SHARE
+from emulator.kernel_features import (
+    CONGESTION_CONTROLS,
+    ECN_MARKERS,
+    QDISCS,
+    congestion_controls,
+    traffic_control,
+)
+from emulator.machine import this_machine
+from emulator.scale import BUDGET_SHARE, Budget
 from netshaper.namespaces import can_make_namespaces
 from netshaper.run_state import state_root
 from traces.quantities import format_rate
@@ -25,15 +35,21 @@ class Finding:
     remedy: str = ""
 
 
+_ASK_AS_ROOT = "asking the kernel needs root and unshare of util-linux: use sudo"
+
+
 def examine() -> list[Finding]:
-    """Look at this box; changes nothing."""
+    """Look at this box; changes nothing, but that the kernel may load modules that it has."""
+    has = traffic_control()
     return [
         *(_tool(tool, package) for tool, package in (("ip", "iproute2"), ("tc", "iproute2"))),
         _tool("sysctl", "procps"),
         _root(),
         _state_directory(),
         _cgroups(),
-        _congestion_control(),
+        congestion_control_finding(congestion_controls()),
+        qdisc_finding(has),
+        ecn_finding(has),
         _budget(),
     ]
 
@@ -86,23 +102,68 @@ def _cgroups() -> Finding:
     )
 
 
-def _congestion_control() -> Finding:
-    file = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-    available = file.read_text().split() if file.exists() else []
+def congestion_control_finding(available: Sequence[str]) -> Finding:
+    """All of CONGESTION_CONTROLS, there or not; a run needs cubic."""
     return Finding(
         "TCP congestion control",
         "cubic" in available,
         True,
-        " ".join(available) or "unknown",
+        _there_or_not(CONGESTION_CONTROLS, available),
         "the kernel lacks cubic: modprobe tcp_cubic",
     )
 
 
-def _budget() -> Finding:
-    cores = len(os.sched_getaffinity(0))
-    budget = cores * BITS_PER_S_AND_CORE
-    found = (
-        f"{cores} cores, {format_rate(budget)} x hops by default, of which a run asks for at most "
-        f"{BUDGET_SHARE:.0%}"
+def qdisc_finding(has: Mapping[str, bool] | None) -> Finding:
+    """QDISCS, beyond those that every run uses. has: None where the kernel could not be asked."""
+    there = None if has is None else [name for name in QDISCS if has[name]]
+    return Finding(
+        "queueing disciplines",
+        there == list(QDISCS),
+        False,
+        "unknown" if there is None else _there_or_not(QDISCS, there),
+        _ASK_AS_ROOT
+        if there is None
+        else "runs do without them; the kernel's extra modules "
+        "may have them (apt-get install linux-modules-extra-$(uname -r) on Ubuntu)",
     )
-    return Finding("budget", True, False, found)
+
+
+def ecn_finding(has: Mapping[str, bool] | None) -> Finding:
+    """What can mark packets here (ECN_MARKERS); one will do."""
+    there = None if has is None else [name for name in ECN_MARKERS if has[name]]
+    return Finding(
+        "ECN markers",
+        bool(there),
+        False,
+        "unknown" if there is None else _there_or_not(ECN_MARKERS, there),
+        _ASK_AS_ROOT if there is None else "no switch can mark packets on this kernel",
+    )
+
+
+def _there_or_not(wanted: Sequence[str], there: Sequence[str]) -> str:
+    absent = [name for name in wanted if name not in there]
+    if not there:
+        return f"none of {', '.join(absent)}"
+    return ", ".join(there) + (f"; not {', '.join(absent)}" if absent else "")
+
+
+def _budget() -> Finding:
+    stored, used = stored_and_used()
+    return budget_finding(stored, used, this_machine().cores, datetime.datetime.now(datetime.UTC))
+
+
+def budget_finding(
+    stored: MeasuredBudget | None, used: Budget, cores: int, now: datetime.datetime
+) -> Finding:
+    """What a run reckons with here, and what is stored with its age."""
+    found = [
+        f"{cores} cores carry {format_rate(used.hop_bps)} x hops ({used.source}), of which a run "
+        f"asks for at most {BUDGET_SHARE:.0%}"
+    ]
+    if stored is not None:
+        found.append(
+            f"stored: {format_rate(stored.hop_bps)} x hops at {stored.cpu_share:.0%} of the CPU, "
+            f"{stored.age(now)}"
+        )
+    # What to do stands in the source of an assumed budget.
+    return Finding("budget", used.is_measured, False, "; ".join(found))

@@ -18,7 +18,7 @@ from traces.quantities import format_rate
 from traces.scenario import Arm, Job
 
 BITS_PER_S_AND_CORE = 0.8e9
-"""Bit/s x hops of single-segment packets that keep one core busy: a default.
+"""Bit/s x hops of single-segment packets that keep one core busy: assumed where none is measured.
 
 Measured on two cores, all ports full: at 0.8e9 in all half the CPU was idle and rates were off by
 at most 0.5 % (1.3 % in a second series); at 1.3e9 a sixth was idle and ports lost 1 to 13 %.
@@ -36,6 +36,23 @@ LEAST_RATE_BPS = 1e6
 LEAST_PACKETS = 20
 """Packets below which the hops that a packet waits at show in the length of a transfer."""
 
+_MEASURE = "run roundelay doctor --measure"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a box carries, in bit/s x hops. source: ``measured on DATE``, or ``assumed: ...``."""
+
+    hop_bps: float
+    source: str
+    is_measured: bool
+
+
+def assumed_budget(cores: int, not_used: str | None = None) -> Budget:
+    """The budget of a box that was not measured. not_used: why a stored value does not hold."""
+    why = "" if not_used is None else f"the stored budget is not used, for {not_used}; "
+    return Budget(cores * BITS_PER_S_AND_CORE, f"assumed: {why}{_MEASURE}", is_measured=False)
+
 
 @dataclass(frozen=True)
 class ScalePlan:
@@ -43,6 +60,7 @@ class ScalePlan:
 
     rate_divisor: float
     budget_hop_bps: float
+    budget_source: str
     load_hop_bps: float
     smallest_transfer_packets: float
     reason: str
@@ -58,7 +76,8 @@ class ScalePlan:
         if self.load_hop_bps > self.budget_hop_bps * BUDGET_SHARE * 1.001:
             found.append(
                 f"the links ask for {self.load_hop_bps / 1e9:.2f} Gbit/s x hops, more than "
-                f"{BUDGET_SHARE:.0%} of this box's budget of {self.budget_hop_bps / 1e9:.2f}"
+                f"{BUDGET_SHARE:.0%} of this box's budget of {self.budget_hop_bps / 1e9:.2f} "
+                f"({self.budget_source})"
             )
         if self.smallest_transfer_packets < LEAST_PACKETS:
             found.append(
@@ -92,13 +111,12 @@ def smallest_transfer_bytes(jobs: Sequence[Job]) -> float:
     )
 
 
-def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = None) -> ScalePlan:
+def plan_scale(arms: Sequence[Arm], budget: Budget, rate_divisor: float | None = None) -> ScalePlan:
     """One plan for all ``arms``, so that they can be compared.
 
     Without ``rate_divisor``: as many packets as do good, where the box's budget allows it. Raises
     BadInputError where a link would become too slow.
     """
-    budget = cores * BITS_PER_S_AND_CORE
     load = max(load_hop_bps(arm.cluster, arm.jobs) for arm in arms)
     smallest = min(smallest_transfer_bytes(arm.jobs) for arm in arms)
     slowest_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
@@ -107,17 +125,18 @@ def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = Non
     elif load == 0:
         divisor, reason = max(slowest_bps / LEAST_RATE_BPS, 1.0), "no transfer crosses a link"
     else:
-        for_budget = load / (budget * BUDGET_SHARE)
+        for_budget = load / (budget.hop_bps * BUDGET_SHARE)
         for_packets = smallest / FRAME_BYTES / GOOD_PACKETS
         divisor = _two_digits_up(max(for_budget, for_packets, 1.0))
         reason = (
-            f"{GOOD_PACKETS} packets in the smallest transfer"
+            f"{GOOD_PACKETS} packets in the smallest transfer, within this box's budget"
             if for_packets >= for_budget
             else f"{BUDGET_SHARE:.0%} of this box's budget"
         )
         if max(for_budget, 1.0) <= slowest_bps / LEAST_RATE_BPS < divisor:
             divisor = slowest_bps / LEAST_RATE_BPS
-            reason = f"no link slower than {format_rate(LEAST_RATE_BPS)}"
+            reason = f"no link slower than {format_rate(LEAST_RATE_BPS)}, within this box's budget"
+        reason += f", {budget.source}"
     if not slowest_bps / divisor >= LEAST_RATE_BPS:
         raise BadInputError(
             f"a link of {format_rate(slowest_bps)} would be emulated at "
@@ -126,7 +145,7 @@ def plan_scale(arms: Sequence[Arm], cores: int, rate_divisor: float | None = Non
             key="cluster.rate" if rate_divisor is None else "scale.rate_divisor",
         )
     packets = smallest / divisor * PAYLOAD_SHARE / TCP_PAYLOAD_BYTES
-    return ScalePlan(divisor, budget, load / divisor, packets, reason)
+    return ScalePlan(divisor, budget.hop_bps, budget.source, load / divisor, packets, reason)
 
 
 def _two_digits_up(value: float) -> float:

@@ -16,7 +16,7 @@ from netshaper.plan import FIRST_JOB_CLASS, ROOT_CLASS
 from tests.unit.builders import make_arm, toy_pair
 from traces.results import IterationSpan
 
-SCALE = ScalePlan(10.0, 1e9, 1e8, 300.0, "a test")
+SCALE = ScalePlan(10.0, 1e9, "assumed", 1e8, 300.0, "a test")
 ARM = make_arm(toy_pair()[:1], iterations=3, warmup_iterations=1)
 ANCHOR_S = 100.0
 

@@ -13,7 +13,9 @@ from emulator.scale import (
     BUDGET_SHARE,
     GOOD_PACKETS,
     LEAST_RATE_BPS,
+    Budget,
     ScalePlan,
+    assumed_budget,
     load_hop_bps,
     plan_scale,
     smallest_transfer_bytes,
@@ -65,38 +67,75 @@ def test_the_smallest_transfer_is_the_smallest_flow() -> None:
 
 
 def test_a_given_divisor_is_kept() -> None:
-    plan = plan_scale([make_arm()], cores=2, rate_divisor=123.4)
+    plan = plan_scale([make_arm()], assumed_budget(2), rate_divisor=123.4)
     assert (plan.rate_divisor, plan.reason) == (123.4, "given in the scenario")
     assert plan.load_hop_bps == pytest.approx(12 * GBIT / 123.4)
 
 
 def test_large_transfers_are_divided_until_the_packets_are_just_good() -> None:
-    plan = plan_scale([arm_with_transfers(1e9, rate_bps=1e10)], cores=2)
+    plan = plan_scale([arm_with_transfers(1e9, rate_bps=1e10)], assumed_budget(2))
     assert plan.rate_divisor == 1400  # 1e9 / 1514 / 500 = 1321, to two digits up
     assert GOOD_PACKETS * 0.9 < plan.smallest_transfer_packets <= GOOD_PACKETS
     assert "packets" in plan.reason
 
 
 def test_small_transfers_are_divided_as_the_box_needs() -> None:
-    plan = plan_scale([arm_with_transfers(5e6)], cores=2)
+    plan = plan_scale([arm_with_transfers(5e6)], assumed_budget(2))
     assert plan.rate_divisor == 6.7  # more than 5e6 / 1514 / 500 = 6.605, and 6e9 / 0.96e9 = 6.25
-    assert plan_scale([arm_with_transfers(5e6)], cores=1).rate_divisor == 13
-    assert "budget" in plan_scale([arm_with_transfers(5e6)], cores=1).reason
+    assert plan_scale([arm_with_transfers(5e6)], assumed_budget(1)).rate_divisor == 13
+    assert "budget" in plan_scale([arm_with_transfers(5e6)], assumed_budget(1)).reason
+
+
+MEASURED = Budget(4.8e9, "measured on 2026-11-30", is_measured=True)
+
+
+def test_the_budget_is_a_cores_many_times_where_it_is_assumed() -> None:
+    budget = assumed_budget(4)
+    assert (budget.hop_bps, budget.is_measured) == (4 * BITS_PER_S_AND_CORE, False)
+    assert budget.source == "assumed: run roundelay doctor --measure"
+
+
+def test_an_assumed_budget_says_why_a_stored_one_is_not_used() -> None:
+    source = assumed_budget(4, "it is torn").source
+    assert source.startswith("assumed: the stored budget is not used, for it is torn; ")
+    assert source.endswith("run roundelay doctor --measure")
+
+
+def test_a_measured_budget_is_used_with_the_same_share_and_named() -> None:
+    arm = arm_with_transfers(5e4)  # so few packets that only the budget decides
+    plan = plan_scale([arm], MEASURED)
+    assert plan.budget_hop_bps == MEASURED.hop_bps
+    assert plan.budget_source == "measured on 2026-11-30"
+    assert plan.rate_divisor == 2.1  # 6e9 / (0.6 x 4.8e9) = 2.083, to two digits up
+    assert plan.reason == "60% of this box's budget, measured on 2026-11-30"
+
+
+@pytest.mark.parametrize("budget", [MEASURED, assumed_budget(2)], ids=["measured", "assumed"])
+@pytest.mark.parametrize("size", [5e4, 1e7, 8e9], ids=["budget", "packets", "least-rate"])
+def test_every_automatic_reason_says_where_the_budget_is_from(budget: Budget, size: float) -> None:
+    assert plan_scale([arm_with_transfers(size)], budget).reason.endswith(f", {budget.source}")
+
+
+def test_a_warning_about_the_budget_says_where_it_is_from() -> None:
+    (warning,) = plan_scale([make_arm()], MEASURED, rate_divisor=2.0).warnings
+    assert warning.endswith("60% of this box's budget of 4.80 (measured on 2026-11-30)")
 
 
 def test_the_divisor_is_that_of_the_worst_arm() -> None:
     small, large = arm_with_transfers(1e7), arm_with_transfers(1e7, rate_bps=1e10)
-    together = plan_scale([small, large], cores=2)
-    assert together.rate_divisor == plan_scale([large], cores=2).rate_divisor
-    assert together.rate_divisor > plan_scale([small], cores=2).rate_divisor
+    together = plan_scale([small, large], assumed_budget(2))
+    assert together.rate_divisor == plan_scale([large], assumed_budget(2)).rate_divisor
+    assert together.rate_divisor > plan_scale([small], assumed_budget(2)).rate_divisor
 
 
 def test_a_link_is_never_made_faster() -> None:
-    assert plan_scale([arm_with_transfers(1e3, rate_bps=1e6)], cores=64).rate_divisor == 1.0
+    assert (
+        plan_scale([arm_with_transfers(1e3, rate_bps=1e6)], assumed_budget(64)).rate_divisor == 1.0
+    )
 
 
 def test_without_traffic_there_is_a_plan_without_warnings() -> None:
-    plan = plan_scale([make_arm([make_job("quiet", demand=Demand(0.1, ()))])], cores=2)
+    plan = plan_scale([make_arm([make_job("quiet", demand=Demand(0.1, ()))])], assumed_budget(2))
     assert plan.reason == "no transfer crosses a link"
     assert plan.warnings == ()
 
@@ -112,7 +151,7 @@ def test_an_automatic_divisor_is_readable_and_keeps_the_budget(
         1.0,
     )
     assume(rate_bps / needed > 1.2 * LEAST_RATE_BPS)
-    plan = plan_scale([arm_with_transfers(size, rate_bps=rate_bps)], cores)
+    plan = plan_scale([arm_with_transfers(size, rate_bps=rate_bps)], assumed_budget(cores))
     assert two_significant_digits(plan.rate_divisor)
     assert plan.rate_divisor >= 1
     assert plan.load_hop_bps <= cores * BITS_PER_S_AND_CORE * BUDGET_SHARE * (1 + 1e-6)
@@ -120,43 +159,47 @@ def test_an_automatic_divisor_is_readable_and_keeps_the_budget(
 
 
 def test_a_divisor_that_leaves_no_rate_is_refused_with_the_least() -> None:
-    assert plan_scale([make_arm()], cores=2, rate_divisor=1000.0).rate_divisor == 1000.0
+    assert plan_scale([make_arm()], assumed_budget(2), rate_divisor=1000.0).rate_divisor == 1000.0
     with pytest.raises(BadInputError) as caught:
-        plan_scale([make_arm()], cores=2, rate_divisor=1001.0)
+        plan_scale([make_arm()], assumed_budget(2), rate_divisor=1001.0)
     assert caught.value.key == "scale.rate_divisor"
     assert "1 Mbit/s" in caught.value.allowed
 
 
 def test_the_slowest_link_decides_whether_a_rate_is_left() -> None:
     with pytest.raises(BadInputError):
-        plan_scale([make_arm(cluster=dumbbell(2, 2, GBIT, GBIT / 2))], cores=2, rate_divisor=600.0)
+        plan_scale(
+            [make_arm(cluster=dumbbell(2, 2, GBIT, GBIT / 2))],
+            assumed_budget(2),
+            rate_divisor=600.0,
+        )
 
 
 def test_an_automatic_divisor_leaves_every_link_a_rate() -> None:
     # 8 GB on 1 Gbit/s: 500 packets would take 11,000 times smaller, and 7 times suffices the box
-    plan = plan_scale([arm_with_transfers(8e9)], cores=2)
+    plan = plan_scale([arm_with_transfers(8e9)], assumed_budget(2))
     assert GBIT / plan.rate_divisor >= LEAST_RATE_BPS
 
 
 def test_a_load_above_the_budget_is_warned_of() -> None:
-    (warning,) = plan_scale([make_arm()], cores=2, rate_divisor=2.0).warnings
+    (warning,) = plan_scale([make_arm()], assumed_budget(2), rate_divisor=2.0).warnings
     assert "Gbit/s x hops" in warning
 
 
 def test_a_transfer_of_a_few_packets_is_warned_of() -> None:
-    (warning,) = plan_scale([make_arm()], cores=2, rate_divisor=1000.0).warnings
+    (warning,) = plan_scale([make_arm()], assumed_budget(2), rate_divisor=1000.0).warnings
     assert "the smallest transfer is 3 packets" in warning
 
 
 def test_a_good_plan_has_no_warnings() -> None:
-    assert plan_scale([make_arm()], cores=2).warnings == ()
+    assert plan_scale([make_arm()], assumed_budget(2)).warnings == ()
 
 
 @given(st.floats(1.0, 1e12), st.floats(1.0, 1e5))
 def test_the_frames_of_the_payload_fill_the_wire_bytes_within_one_frame(
     wire_bytes: float, divisor: float
 ) -> None:
-    plan = ScalePlan(divisor, 1.0, 1.0, 1.0, "")
+    plan = ScalePlan(divisor, 1.0, "a test", 1.0, 1.0, "")
     payload = plan.payload_bytes(wire_bytes)
     frames = math.ceil(payload / TCP_PAYLOAD_BYTES)
     on_the_wire = payload + frames * (FRAME_BYTES - TCP_PAYLOAD_BYTES)

@@ -18,7 +18,7 @@ from netshaper.shaping import window_bytes
 from tests.unit.builders import all_to_all_job, make_arm, make_job, toy_pair, toy_transfer
 from traces.demand import Demand
 
-SCALE = ScalePlan(10.0, 1e9, 1e8, 300.0, "a test")
+SCALE = ScalePlan(10.0, 1e9, "assumed", 1e8, 300.0, "a test")
 
 
 def test_flows_are_sorted_by_both_ends() -> None:

@@ -21,6 +21,7 @@ def verbs(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str,
 def test_the_verbs_are_these() -> None:
     assert set(verbs(main)) == {
         ("run",), ("simulate",), ("emulate",), ("plan",), ("validate",), ("report",),
+            ("reproduce",),
         ("demand",), ("demand", "import"), ("demand", "compat"), ("doctor",), ("clean",),
     }  # fmt: skip
 

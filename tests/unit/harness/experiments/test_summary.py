@@ -28,7 +28,7 @@ from tests.unit.builders import (
 from traces.run_directory import read_json, read_table
 from traces.scenario import Scenario, load_scenario
 
-SCALE = ScalePlan(100.0, 1.6e9, 8e8, 640.0, "a test")
+SCALE = ScalePlan(100.0, 1.6e9, "measured on 2026-11-30", 8e8, 640.0, "a test")
 ARM_KEYS = {
     "name", "sharing", "dedicated", "interleaver", "measured", "predicted", "difference",
     "time_shifts_s", "score", "incomparable", "verdict", "scale",
@@ -93,10 +93,11 @@ def test_a_whole_run_has_everything_of_every_arm(scenario: Scenario) -> None:
         assert arm["verdict"]["status"] == "valid"
         assert len(arm["verdict"]["invariants"]) == 9
         assert set(arm["scale"]) == {
-            "rate_divisor", "reason", "load_hop_bps", "budget_hop_bps",
+            "rate_divisor", "reason", "load_hop_bps", "budget_hop_bps", "budget_source",
             "smallest_transfer_packets", "warnings",
         }  # fmt: skip
         assert arm["scale"]["rate_divisor"] == 100.0
+        assert arm["scale"]["budget_source"] == "measured on 2026-11-30"
 
 
 def test_the_head_says_what_ran(scenario: Scenario) -> None:
@@ -168,7 +169,7 @@ def test_a_failed_invariant_is_told_with_value_and_limit(scenario: Scenario) -> 
 def test_a_scale_without_transfers_is_still_json(scenario: Scenario) -> None:
     results = results_of(scenario)[:1]
     results[0].measurement = measured("dedicated", 0.2)
-    scale = ScalePlan(1000.0, 1e9, 0.0, math.inf, "no transfer crosses a link")
+    scale = ScalePlan(1000.0, 1e9, "assumed", 0.0, math.inf, "no transfer crosses a link")
     (arm,) = summary_of(scenario, results, scale)["arms"]
     assert arm["scale"]["smallest_transfer_packets"] is None
 
@@ -196,7 +197,7 @@ def test_what_was_done_is_written_with_the_same_tables(scenario: Scenario, tmp_p
     results[0].prediction = predicted("dedicated", 0.22)
     results[0].measurement = measured("dedicated", 0.2)
     write_simulated(tmp_path / "simulated", scenario, results)
-    write_emulated(tmp_path / "emulated", scenario, "run1", results)
+    write_emulated(tmp_path / "emulated", scenario, "run1", SCALE, results)
     for side, length in (("simulated", 0.22), ("emulated", 0.2)):
         place = tmp_path / side
         frame = read_table(place, "iterations")
@@ -206,6 +207,9 @@ def test_what_was_done_is_written_with_the_same_tables(scenario: Scenario, tmp_p
         assert len(read_table(place, "links")) == 0
         assert list(read_table(place, "jobs")["job"]) == ["job-a", "job-b"]
         assert read_json(place / "timeline.json")["traceEvents"]
-    assert read_json(tmp_path / "emulated" / "provenance.json")["run_id"] == "run1"
+    origin = read_json(tmp_path / "emulated" / "provenance.json")
+    assert origin["run_id"] == "run1"
+    assert origin["budget"] == {"hop_bps": 1.6e9, "source": "measured on 2026-11-30"}
+    assert "budget" not in read_json(tmp_path / "simulated" / "provenance.json")
     assert list(read_json(tmp_path / "emulated" / "verdict.json")) == ["dedicated"]
     assert not (tmp_path / "simulated" / "verdict.json").exists()
