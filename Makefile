@@ -22,7 +22,7 @@ check: $(VENV)/test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/test
-	$(BIN)/pytest tests/unit
+	$(BIN)/pytest tests/unit -n auto
 
 kernel: $(VENV)/test
 	$(BIN)/pytest tests/kernel

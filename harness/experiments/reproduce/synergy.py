@@ -1,4 +1,4 @@
-"""What the recipes of Synergy's experiments have in common (OSDI'22, section 5.1, and its code).
+"""What the recipes of Synergy's experiments have in common (OSDI'22, and its code).
 
 16 servers of 8 V100 GPUs, 24 CPUs and 500 GB; rounds of 300 s; jobs that are derived from Philly's,
 of which those with numbers 4,000 to 4,999 count; a job that has waited for 1,000 h comes first.

@@ -1,7 +1,7 @@
 """Synergy's CPU:GPU ratios: the more CPUs a server has, the less there is to gain.
 
-(OSDI'22, section 5.5.) Servers of 24, 32, 40 and 48 CPUs for 8 GPUs, first come, first served at
-9 jobs/h. As in the paper, a job's duration is that at the fair share of each cluster, so that the
+(OSDI'22.) Servers of 24, 32, 40 and 48 CPUs for 8 GPUs, first come, first served at 9 jobs/h. As
+in the authors' code, a job's duration is that at the fair share of each cluster, so that the
 proportional mechanism does the same on all of them.
 
 Two models of speed: the sensitivity matrix, measured at ratio 3, and the authors' two speeds of
@@ -197,7 +197,7 @@ def _run(data: Path, seeds: int | None, say: Say) -> Reproduction:
 RECIPE = Recipe(
     id="synergy-ratio",
     title="Synergy on 128 GPUs over CPUs per GPU",
-    source=f"{PAPER}, section 5.5",
+    source=f"{PAPER}, CPU:GPU ratios",
     seconds=100,
     needs_data=False,
     run=_run,

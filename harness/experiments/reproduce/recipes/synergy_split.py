@@ -1,8 +1,8 @@
 """Synergy's workload splits: what TUNE gains depends on who shares the cluster.
 
-(OSDI'22, section 5.5; figure 9 of its artifact.) The same jobs, first come, first served at
-9 jobs/h, with other shares of image, language and speech models. A wish is 8.6 CPUs for a GPU in
-the mean of image models, 1 of language and 4.5 of speech models; a server has 3.
+(OSDI'22; figure 9 of its artifact.) The same jobs, first come, first served at 9 jobs/h, with other
+shares of image, language and speech models. A wish is 8.6 CPUs for a GPU in the mean of image
+models, 1 of language and 4.5 of speech models; a server has 3.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _run(data: Path, seeds: int | None, say: Say) -> Reproduction:
 RECIPE = Recipe(
     id="synergy-split",
     title="Synergy on 128 GPUs over workload splits",
-    source=f"{PAPER}, section 5.5",
+    source=f"{PAPER}, workload splits",
     seconds=90,
     needs_data=False,
     run=_run,
