@@ -153,7 +153,7 @@ def _try(
     try:
         for network in networks:
             session.build_network(network.plan)
-        runs = start_jobs(session, networks, PROBES, scale)
+        runs = start_jobs(session, networks, PROBES, scale, "cubic")
         children += [worker for run in runs for worker in run.workers]
         samplers = [start_sampler(session, network) for network in networks]
         children += samplers

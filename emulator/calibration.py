@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from emulator.messages import Message, MessageSocket
 from emulator.streams import PieceReader, configure_connection
+from netshaper.disciplines import ROOT_CLASS
 from netshaper.namespaces import inside_namespace
 from netshaper.netlink import NetlinkSocket
-from netshaper.plan import ROOT_CLASS
 
 _PORT = 19999
 _CHUNK_BYTES = 2**20
@@ -22,16 +22,22 @@ _SLICES = 6
 _CONNECT_TIMEOUT_S = 10.0
 _DRAIN_TIMEOUT_S = 5.0
 
-# The specification: duration_s, dscp, window_bytes, congestion_control; ports: [[namespace, device,
-#   address, neighbour's namespace, neighbour's address], ...].
+# The specification: duration_s, dscp, window_bytes, congestion_control; batches of ports:
+#   [[[namespace, device, address, neighbour's namespace, neighbour's address], ...], ...].
 # The result: {"rates_bps": [measured, in the order of the ports]}
 
 
 def run_probe(specification: Message, control: MessageSocket) -> None:
-    """Fill all ports at once with one connection to each neighbour; report every rate in bit/s."""
+    """Fill the ports of each batch at once, one batch after the other; report rates in bit/s."""
+    rates = [rate for batch in specification["batches"] for rate in _probe(batch, specification)]
+    control.send({"event": "probed", "rates_bps": rates})
+
+
+def _probe(ports: Sequence[Sequence[str]], specification: Message) -> list[float]:
+    """Fill ``ports`` with one connection to each neighbour; rate of each in bit/s."""
     readers: list[tuple[NetlinkSocket, int]] = []
     senders: list[socket.socket] = []
-    for namespace, device, address, far_namespace, far_address in specification["ports"]:
+    for namespace, device, address, far_namespace, far_address in ports:
         reader = NetlinkSocket(namespace)
         readers.append((reader, reader.links()[device].index))
         with inside_namespace(far_namespace):
@@ -63,8 +69,9 @@ def run_probe(specification: Message, control: MessageSocket) -> None:
     deadline = time.monotonic() + _DRAIN_TIMEOUT_S
     while any(_backlog(*reader) for reader in readers) and time.monotonic() < deadline:
         time.sleep(0.005)
-    rates = [median_rate_bps(series) for series in zip(*readings, strict=True)]
-    control.send({"event": "probed", "rates_bps": rates})
+    for reader, _ in readers:
+        reader.close()
+    return [median_rate_bps(series) for series in zip(*readings, strict=True)]
 
 
 def median_rate_bps(readings: Sequence[tuple[float, int]]) -> float:

@@ -20,6 +20,7 @@ from emulator.kernel_features import (
 from emulator.machine import this_machine
 from emulator.scale import BUDGET_SHARE, Budget
 from netshaper.namespaces import can_make_namespaces
+from netshaper.rootless import rootless_refusal
 from netshaper.run_state import state_root
 from traces.quantities import format_rate
 
@@ -41,11 +42,13 @@ _ASK_AS_ROOT = "asking the kernel needs root and unshare of util-linux: use sudo
 def examine() -> list[Finding]:
     """Look at this box; changes nothing, but that the kernel may load modules that it has."""
     has = traffic_control()
+    refusal = rootless_refusal()
     return [
         *(_tool(tool, package) for tool, package in (("ip", "iproute2"), ("tc", "iproute2"))),
         _tool("sysctl", "procps"),
-        _root(),
-        _state_directory(),
+        _root(needed=refusal is not None),
+        _state_directory(needed=refusal is not None),
+        rootless_finding(refusal),
         _cgroups(),
         congestion_control_finding(congestion_controls()),
         qdisc_finding(has),
@@ -65,24 +68,30 @@ def _tool(tool: str, package: str) -> Finding:
     )
 
 
-def _root() -> Finding:
+def _root(*, needed: bool) -> Finding:
     is_root = os.geteuid() == 0
     can = is_root and can_make_namespaces()
     found = "root" if is_root else f"user {os.geteuid()}"
     remedy = (
         "may not make network namespaces: give its container CAP_SYS_ADMIN and CAP_NET_ADMIN"
         if is_root
-        else "network namespaces need root: use sudo"
+        else "network namespaces need root: use sudo, or --rootless where it works"
     )
-    return Finding("privileges", can, True, found, remedy)
+    return Finding("privileges", can, needed, found, remedy)
 
 
-def _state_directory() -> Finding:
-    place = next(path for path in (state_root(), *state_root().parents) if path.exists())
+def _state_directory(*, needed: bool) -> Finding:
+    place = next(path for path in (state_root(), *state_root().parents) if os.access(path, os.F_OK))
     writable = os.access(place, os.W_OK)
     return Finding(
-        "state directory", writable, True, str(state_root()), f"{place} is not writable; use sudo"
+        "state directory", writable, needed, str(state_root()), f"{place} is not writable; use sudo"
     )
+
+
+def rootless_finding(refusal: str | None) -> Finding:
+    """Whether a run goes without root. refusal: why not, and what to do about it."""
+    found = "work here; they do without cgroups" if refusal is None else refusal
+    return Finding("rootless runs", refusal is None, False, found)
 
 
 def _cgroups() -> Finding:

@@ -10,7 +10,7 @@ from emulator.jobs import start_jobs
 from emulator.measurement import ArmMeasurement, NetworkRecord, gather
 from emulator.messages import MessageSocket
 from emulator.networks import PlannedNetwork
-from emulator.scale import ScalePlan
+from emulator.scale import BUDGET_SHARE, ScalePlan
 from emulator.session import Session
 from emulator.timeshift import TimeShiftAgent
 from emulator.watch import calibrate, start_sampler, stop_sampler
@@ -35,8 +35,15 @@ def emulate_arm(
     try:
         for network in networks:
             session.build_network(network.plan)
-        calibrated = [calibrate(session, network) for network in networks]
-        runs = start_jobs(session, networks, arm.total_iterations, scale)
+        at_once_bps = scale.budget_hop_bps * BUDGET_SHARE
+        calibrated = [calibrate(session, network, at_once_bps) for network in networks]
+        runs = start_jobs(
+            session,
+            networks,
+            arm.total_iterations,
+            scale,
+            arm.transport.congestion_control,
+        )
         children += [worker for run in runs for worker in run.workers]
         samplers = [start_sampler(session, network) for network in networks]
         children += samplers
@@ -52,7 +59,16 @@ def emulate_arm(
             NetworkRecord(network, rates, stop_sampler(sampler, session))
             for network, rates, sampler in zip(networks, calibrated, samplers, strict=True)
         ]
-        return gather(arm, runs, records, cpu_shares, anchor_s, scale, interrupted=stop_wanted())
+        return gather(
+            arm,
+            runs,
+            records,
+            cpu_shares,
+            anchor_s,
+            scale,
+            interrupted=stop_wanted(),
+            unenforced=session.unenforced,
+        )
     finally:
         for child in children:
             child.close()

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.verdict import PortEvidence, SwitchEvidence
-from netshaper.plan import ROOT_CLASS, UNCLASSIFIED_CLASS, NetworkPlan, PlannedPort
+from netshaper.disciplines import ROOT_CLASS, UNCLASSIFIED_CLASS
+from netshaper.plan import NetworkPlan, PlannedPort
 from traces.cluster import Cluster
 from traces.results import LinkRow
 
 Samples = Sequence[Sequence[Any]]
-"""[before_s, after_s, namespace, device, {minor: [sent bytes, packets, drops, backlog bytes]}]"""
+"""[before_s, after_s, namespace, device, {minor: [sent bytes, packets, drops, backlog bytes]},
+{"dscp" or "class": {number: marked packets}}]"""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Sample:
     before_s: float
     after_s: float
     counters: dict[int, list[int]]
+    marks: dict[str, dict[int, int]]
 
     @property
     def t_s(self) -> float:
@@ -38,9 +41,10 @@ PortSamples = Mapping[tuple[str, str], Sequence[Sample]]
 def samples_by_port(samples: Samples) -> PortSamples:
     """Sort a sampler's report by port."""
     table: dict[tuple[str, str], list[Sample]] = defaultdict(list)
-    for before_s, after_s, namespace, device, counters in samples:
+    for before_s, after_s, namespace, device, counters, marks in samples:
         by_class = {int(minor): values for minor, values in counters.items()}
-        table[(namespace, device)].append(Sample(before_s, after_s, by_class))
+        marked = {how: {int(n): count for n, count in by.items()} for how, by in marks.items()}
+        table[(namespace, device)].append(Sample(before_s, after_s, by_class, marked))
     return dict(table)
 
 
@@ -53,16 +57,16 @@ def link_rows(
     rate_divisor: float,
 ) -> list[LinkRow]:
     """Load of every port per job, unscaled: rates and bytes times ``rate_divisor``."""
-    jobs: dict[int, str | None] = {}
-    for name, minor in plan.job_classes.items():
-        jobs[minor] = None if minor in jobs else name
     rows = []
     for end in plan.ports.values():
+        jobs: dict[int, str | None] = {}
+        for name, minor in end.classes.of_job.items():
+            jobs[minor] = None if minor in jobs else name
         series = samples[(end.namespace, end.device)]
         for before, now in itertools.pairwise(series):
             for minor, job in jobs.items():
-                sent, _, dropped, backlog = now.counters[minor]
-                sent_before, _, dropped_before, _ = before.counters[minor]
+                sent, packets, dropped, backlog = now.counters[minor]
+                sent_before, packets_before, dropped_before, _ = before.counters[minor]
                 rows.append(
                     LinkRow(
                         arm=arm,
@@ -74,9 +78,19 @@ def link_rows(
                         capacity_bps=end.shape.rate_bps * rate_divisor,
                         backlog_bytes=backlog * rate_divisor,
                         dropped_packets=dropped - dropped_before,
+                        sent_packets=packets - packets_before,
+                        marked_packets=_marked(now, plan, minor, job)
+                        - _marked(before, plan, minor, job),
                     )
                 )
     return rows
+
+
+def _marked(sample: Sample, plan: NetworkPlan, minor: int, job: str | None) -> int:
+    """Packets of ``job`` (of all, where a queue is shared) that the port had marked by then."""
+    by_dscp = sample.marks.get("dscp", {})
+    of_jobs = sum(by_dscp.values()) if job is None else by_dscp.get(plan.job_dscp[job], 0)
+    return of_jobs + sample.marks.get("class", {}).get(minor, 0)
 
 
 def port_evidence(
@@ -104,7 +118,7 @@ def _port_evidence(
         port=f"{end.namespace} {end.port}",
         rate_bps=end.shape.rate_bps,
         # HTB lets a leaf spend its own bucket on top of the port's.
-        burst_bytes=end.shape.burst_bytes * (1 + len(set(plan.job_classes.values()))),
+        burst_bytes=end.shape.burst_bytes * (1 + len(end.classes.leaves)),
         calibrated_bps=calibrated_bps[str(end.port)],
         before_s=[sample.before_s for sample in series],
         after_s=[sample.after_s for sample in series],

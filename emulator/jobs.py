@@ -13,11 +13,14 @@ from emulator.worker import flows_by_rank
 from traces.scenario import Job
 
 FIRST_PORT = 20000
-CONGESTION_CONTROL = "cubic"
 
 
 def start_jobs(
-    session: Session, networks: Sequence[PlannedNetwork], iterations: int, scale: ScalePlan
+    session: Session,
+    networks: Sequence[PlannedNetwork],
+    iterations: int,
+    scale: ScalePlan,
+    congestion_control: str,
 ) -> list[JobRun]:
     """All jobs of ``networks``, their workers connected and waiting for the first iteration.
 
@@ -26,7 +29,7 @@ def start_jobs(
     runs = []
     for network in networks:
         for index, job in enumerate(network.jobs):
-            workers = _start_workers(session, network, job, index, scale)
+            workers = _start_workers(session, network, job, index, scale, congestion_control)
             runs.append(
                 JobRun(
                     job.id,
@@ -65,7 +68,12 @@ def worker_timeline(job: Job, rank: int, scale: ScalePlan) -> Message:
 
 
 def _start_workers(
-    session: Session, network: PlannedNetwork, job: Job, index: int, scale: ScalePlan
+    session: Session,
+    network: PlannedNetwork,
+    job: Job,
+    index: int,
+    scale: ScalePlan,
+    congestion_control: str,
 ) -> list[MessageSocket]:
     plan = network.plan
     pairs = sorted(job.connections)
@@ -73,18 +81,18 @@ def _start_workers(
     workers = []
     for rank, server in enumerate(job.servers):
         peers = [
-            [destination, plan.server_addresses[job.servers[destination]], port]
+            [destination, plan.addresses.server(job.servers[destination], job.path_variant), port]
             for source, destination in pairs
             if source == rank
         ]
         specification = {
             "rank": rank,
             "namespace": plan.namespaces[server],
-            "address": plan.server_addresses[server],
+            "address": plan.addresses.server(server, job.path_variant),
             "port": port,
             "dscp": plan.job_dscp[job.id],
             "window_bytes": common_window_bytes(plan),
-            "congestion_control": CONGESTION_CONTROL,
+            "congestion_control": congestion_control,
             "peers": peers,
             "sources": [source for source, destination in pairs if destination == rank],
             "timeline": worker_timeline(job, rank, scale),

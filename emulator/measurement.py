@@ -69,6 +69,7 @@ def gather(
     scale: ScalePlan,
     *,
     interrupted: bool,
+    unenforced: Sequence[str] = (),
 ) -> ArmMeasurement:
     """Put a finished arm together. cpu_shares: (idle, steal) while it ran."""
     iterations = [
@@ -92,7 +93,7 @@ def gather(
             )
         ],
         adjustments={run.job: run.agent.adjustments if run.agent else 0 for run in runs},
-        verdict=_verdict(arm, runs, records, cpu_shares, iterations),
+        verdict=_verdict(arm, runs, records, cpu_shares, iterations, unenforced),
         interrupted=interrupted,
         sample_interval_s=max(record.report["interval_s"] for record in records),
         sampler_cpu_share=sum(record.report["cpu_share"] for record in records),
@@ -105,6 +106,7 @@ def _verdict(
     records: Sequence[NetworkRecord],
     cpu_shares: tuple[float, float],
     iterations: Sequence[IterationRow],
+    unenforced: Sequence[str],
 ) -> Verdict:
     ports: list[PortEvidence] = []
     switches: list[SwitchEvidence] = []
@@ -122,4 +124,4 @@ def _verdict(
         iterations_wanted=arm.total_iterations * len(runs),
         iterations_measured=sum(len(run.measured) for run in runs),
     )
-    return judge(invariants_of(ports, switches, box))
+    return judge(invariants_of(ports, switches, box), unenforced)

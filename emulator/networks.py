@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from emulator.scale import ScalePlan
+from netshaper.disciplines import JobTraffic
+from netshaper.ecn.marking import Marking
 from netshaper.plan import NetworkPlan, plan_network
 from netshaper.shaping import window_bytes
-from traces.errors import BadInputError
 from traces.scenario import Arm, Job
 
 
@@ -21,19 +22,17 @@ class PlannedNetwork:
 
 
 def plan_arm(
-    arm: Arm, scale: ScalePlan, run_id: str, first_network: int = 0
+    arm: Arm,
+    scale: ScalePlan,
+    run_id: str,
+    first_network: int = 0,
+    marking: Marking = Marking.MARKER,
 ) -> list[PlannedNetwork]:
     """The networks that ``arm`` needs, named n0, n1, ...: the same for ``plan`` and ``emulate``.
 
     Raises BadInputError, with a key of the scenario, for what cannot be emulated yet.
     """
-    for index, job in enumerate(arm.jobs):
-        if job.path_variant != 0:
-            raise BadInputError(
-                "paths other than the first cannot be emulated yet",
-                allowed="0",
-                key=f"workload.jobs.{index}.path",
-            )
+    threshold_bytes = arm.transport.ecn_threshold
     networks = []
     for index, jobs in enumerate(arm.networks, start=first_network):
         name = f"n{index}"
@@ -41,9 +40,11 @@ def plan_arm(
             run_id,
             name,
             arm.cluster,
-            [job.id for job in jobs],
+            [JobTraffic(job.id, job.weight, job.priority, job.path_variant) for job in jobs],
             scale.rate_divisor,
             connections=sum(len(job.connections) for job in jobs),
+            ecn_threshold_bytes=None if threshold_bytes is None else round(threshold_bytes),
+            marking=marking,
         )
         networks.append(PlannedNetwork(name, plan, jobs))
     return networks

@@ -47,10 +47,14 @@ class Invariant:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The worst of the failed invariants decides."""
+    """The worst of the failed invariants decides.
+
+    unenforced: what this machine or this user could not enforce, each in a clause; no failure.
+    """
 
     status: Status
     invariants: tuple[Invariant, ...]
+    unenforced: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[Invariant, ...]:
@@ -58,7 +62,7 @@ class Verdict:
         return tuple(invariant for invariant in self.invariants if not invariant.ok)
 
 
-def judge(invariants: Sequence[Invariant]) -> Verdict:
+def judge(invariants: Sequence[Invariant], unenforced: Sequence[str] = ()) -> Verdict:
     """The verdict over ``invariants``."""
     failures = {invariant.on_failure for invariant in invariants if not invariant.ok}
     status = (
@@ -68,7 +72,7 @@ def judge(invariants: Sequence[Invariant]) -> Verdict:
         if Status.SUSPECT in failures
         else Status.VALID
     )
-    return Verdict(status, tuple(invariants))
+    return Verdict(status, tuple(invariants), tuple(unenforced))
 
 
 @dataclass(frozen=True)

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from emulator.jobs import CONGESTION_CONTROL
 from emulator.messages import Message, MessageSocket
 from emulator.networks import PlannedNetwork, common_window_bytes
 from emulator.session import Session
+from netshaper.ecn.marking import Marking
 from traces.cluster import Port
 from traces.errors import EmulationError
 
-SAMPLE_INTERVAL_S = 0.02
+SAMPLE_INTERVAL_S = 0.01
 PROBE_S = 0.3
+_PROBE_CONGESTION_CONTROL = "reno"  # every kernel has it, and windows are what limits a probe
 
 
-def calibrate(session: Session, network: PlannedNetwork) -> dict[str, float]:
-    """Rate of every port as the probe measured it, by port."""
+def calibrate(session: Session, network: PlannedNetwork, at_once_bps: float) -> dict[str, float]:
+    """Rate of every port as the probe measured it, by port.
+
+    at_once_bps: what this box carries besides everything else; so many ports are filled together.
+    """
     plan = network.plan
     ends = list(plan.ports.values())
     by_port = {end.port: end for end in ends}
-    ports = []
+    batches: list[list[list[str]]] = [[]]
+    filled_bps = 0.0
     for end in ends:
         neighbour = by_port[Port(end.port.peer, end.port.node)]
         here = [end.namespace, end.device, end.address]
-        ports.append([*here, neighbour.namespace, neighbour.address])
+        if batches[-1] and filled_bps + end.shape.rate_bps > at_once_bps:
+            batches.append([])
+            filled_bps = 0.0
+        batches[-1].append([*here, neighbour.namespace, neighbour.address])
+        filled_bps += end.shape.rate_bps
     specification = {
         "duration_s": PROBE_S,
         "dscp": next(iter(plan.job_dscp.values())),
         "window_bytes": common_window_bytes(plan),
-        "congestion_control": CONGESTION_CONTROL,
-        "ports": ports,
+        "congestion_control": _PROBE_CONGESTION_CONTROL,
+        "batches": batches,
     }
     probe = session.start("probe", specification)
     try:
@@ -45,7 +54,17 @@ def start_sampler(session: Session, network: PlannedNetwork) -> MessageSocket:
     devices: dict[str, list[str]] = {}
     for end in network.plan.ports.values():
         devices.setdefault(end.namespace, []).append(end.device)
-    specification = {"interval_s": SAMPLE_INTERVAL_S, "namespaces": devices}
+    marked = [
+        [end.namespace, end.device]
+        for end in network.plan.ports.values()
+        if end.marker is not None and network.plan.marking is Marking.MARKER
+    ]
+    specification = {
+        "interval_s": SAMPLE_INTERVAL_S,
+        "namespaces": devices,
+        "markers": marked,
+        "red": network.plan.marking is Marking.RED,
+    }
     sampler = session.start("sampler", specification)
     if sampler.receive() is None:
         raise EmulationError(f"the sampler ended early: {session.explain()}")

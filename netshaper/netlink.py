@@ -52,7 +52,7 @@ class LinkCounters:
 
 @dataclass(frozen=True)
 class ClassCounters:
-    """An HTB class: settings in bytes and bytes/s, and its counters."""
+    """An HTB class: settings in bytes and bytes/s, and its counters. turn: HTB's prio."""
 
     minor: int
     parent_minor: int
@@ -60,6 +60,7 @@ class ClassCounters:
     ceil_bytes_per_s: int
     burst_ticks: int
     quantum_bytes: int
+    turn: int
     sent_bytes: int
     sent_packets: int
     dropped_packets: int
@@ -117,8 +118,8 @@ class NetlinkSocket:
             if attributes[_TCA_KIND].rstrip(b"\0") != b"htb":
                 continue
             options = dict(_attributes(attributes[_TCA_OPTIONS]))
-            settings = struct.unpack_from("=8xI8xIIII", options[_TCA_HTB_PARMS])
-            rate, ceil, burst_ticks, _, quantum = settings
+            settings = struct.unpack_from("=8xI8xIIII4xI", options[_TCA_HTB_PARMS])
+            rate, ceil, burst_ticks, _, quantum, turn = settings
             if _TCA_HTB_RATE64 in options:
                 rate = struct.unpack("=Q", options[_TCA_HTB_RATE64])[0]
             if _TCA_HTB_CEIL64 in options:
@@ -134,6 +135,7 @@ class NetlinkSocket:
                 ceil_bytes_per_s=ceil,
                 burst_ticks=burst_ticks,
                 quantum_bytes=quantum,
+                turn=turn,
                 sent_bytes=sent_bytes,
                 sent_packets=sent_packets,
                 dropped_packets=drops,

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-import ipaddress
+import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from netshaper.shaping import PortShape, port_shape
+from netshaper.addresses import Addresses, port_addresses
+from netshaper.disciplines import (
+    ACKNOWLEDGEMENT_CLASS,
+    HIGHEST_PRIORITY,
+    ROOT_CLASS,
+    SHARED_CLASS,
+    UNCLASSIFIED_CLASS,
+    JobTraffic,
+    PortClasses,
+    port_classes,
+)
+from netshaper.ecn.marking import Marking
+from netshaper.ecn.red import red_words
+from netshaper.ecn.virtual_queue import MarkerSettings
+from netshaper.shaping import FRAME_BYTES, PortShape, port_shape
 from traces.cluster import Cluster, Port, Sharing
 from traces.cluster_checks import NODE_NAME
 from traces.errors import BadInputError
@@ -16,23 +30,22 @@ from traces.errors import BadInputError
 RUN_ID_PATTERN = re.compile(r"[a-z0-9]{4,12}")
 NAMESPACE_PREFIX = "roundelay"
 
-ROOT_CLASS = 0x1
-UNCLASSIFIED_CLASS = 0x2
-ACKNOWLEDGEMENT_CLASS = 0x3
-SHARED_CLASS = 0x4
-FIRST_JOB_CLASS = 0x10
-SHARINGS = (Sharing.FAIR, Sharing.FIFO)
-"""The disciplines that a port can be shaped to."""
-
 MAX_JOBS = 63  # jobs are told apart by the six bits of the DSCP, and 0 is everybody else's
 
-_LINK_NETWORK = ipaddress.ip_network("10.0.0.0/16")
-_SERVER_NETWORK = ipaddress.ip_network("10.1.0.0/16")
+_MARKED_SERVER = ("net.ipv4.tcp_ecn=1",)
+
+UNSHAPED_BELOW_BYTES = 64
+"""IPv4 packets shorter than this pass beside the shaped classes."""
+
 _UNSHAPED_RATE_BPS = 100_000_000_000
+_LEAST_REST_BPS = 8
 
 _EVERY_NODE = (
     "net.ipv6.conf.all.disable_ipv6=1",
     "net.ipv6.conf.default.disable_ipv6=1",
+    # A variant's way back may be another than its way there; a host's strict filter is inherited.
+    "net.ipv4.conf.all.rp_filter=0",
+    "net.ipv4.conf.default.rp_filter=0",
 )
 _SWITCH = ("net.ipv4.ip_forward=1",)
 # A compute phase is idle time to TCP: its window must survive it, as a real fabric's rate does.
@@ -62,7 +75,10 @@ class Command:
 
 @dataclass(frozen=True)
 class PlannedPort:
-    """One end of a link: where it lives, its addresses, and what it is shaped to."""
+    """One end of a link: where it lives, its addresses, and what it is shaped to.
+
+    marker: of a switch's port with an ECN threshold. It is no tc command: see netshaper.ecn.
+    """
 
     port: Port
     namespace: str
@@ -70,6 +86,8 @@ class PlannedPort:
     address: str
     mac: str
     shape: PortShape
+    classes: PortClasses
+    marker: MarkerSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -78,10 +96,10 @@ class NetworkPlan:
 
     run_id: str
     namespaces: Mapping[str, str]  # node -> namespace
-    server_addresses: Mapping[str, str]
+    addresses: Addresses
     ports: Mapping[Port, PlannedPort]
-    job_classes: Mapping[str, int]  # job -> class minor number; all the same under FIFO
     job_dscp: Mapping[str, int]
+    marking: Marking
     commands: tuple[Command, ...] = field(repr=False)
 
 
@@ -99,71 +117,116 @@ def plan_network(
     run_id: str,
     network: str,
     cluster: Cluster,
-    jobs: Sequence[str],
+    jobs: Sequence[JobTraffic],
     rate_divisor: float,
     connections: int,
+    ecn_threshold_bytes: int | None = None,
+    marking: Marking = Marking.MARKER,
 ) -> NetworkPlan:
-    """Plan ``cluster`` with every rate divided by ``rate_divisor``.
+    """Plan ``cluster`` with every rate and buffer divided by ``rate_divisor``.
 
     network: a short name, unique in the run (two arms may stand side by side).
     connections: how many TCP connections the jobs will open in all; sizes the buffers.
+    ecn_threshold_bytes: of every switch's port, as it is emulated; marking: by what.
     Raises ValueError for names or counts that cannot be realised, and BadInputError, with a key of
-    the scenario, for disciplines and buffers that cannot be shaped yet.
+    the scenario, for weights and buffers that cannot.
     """
     if len(jobs) > MAX_JOBS:
         raise ValueError(
             f"{len(jobs)} jobs on one network; the DSCP tells at most {MAX_JOBS} apart"
         )
     namespaces = {node: namespace_name(run_id, network, node) for node in cluster.nodes}
-    addresses = {
-        server: str(_SERVER_NETWORK[index + 1]) for index, server in enumerate(cluster.servers)
-    }
-    ports = _plan_ports(cluster, namespaces, rate_divisor, connections)
-    fifo = cluster.common_sharing(SHARINGS) is Sharing.FIFO
-    for link in cluster.links:
-        if link.buffer_bytes is not None:
-            raise BadInputError(
-                f"the link {link.a!r} to {link.b!r} has a buffer of its own: not possible yet",
-                allowed="a topology without the attribute 'buffer'",
-                key="cluster.topology",
-            )
-    classes = {
-        job: SHARED_CLASS if fifo else FIRST_JOB_CLASS + index for index, job in enumerate(jobs)
-    }
-    dscp = {job: index + 1 for index, job in enumerate(jobs)}
+    addresses = Addresses.of(cluster, (job.path_variant for job in jobs))
+    ports = _plan_ports(cluster, namespaces, jobs, rate_divisor, connections, ecn_threshold_bytes)
+    dscp = {job.id: index + 1 for index, job in enumerate(jobs)}
     commands = (
         *(Command("ip", ("netns", "add", namespaces[node])) for node in cluster.nodes),
-        *_settings(cluster, namespaces),
+        *_settings(cluster, namespaces, marks=ecn_threshold_bytes is not None),
         *_links(cluster, ports),
         *_addresses_and_routes(cluster, namespaces, addresses, ports),
-        *(command for port in ports.values() for command in _shape(port, classes, dscp)),
+        *_shaping(cluster, ports, dscp, marking),
     )
-    return NetworkPlan(run_id, namespaces, addresses, ports, classes, dscp, commands)
+    return NetworkPlan(run_id, namespaces, addresses, ports, dscp, marking, commands)
 
 
 def _plan_ports(
-    cluster: Cluster, namespaces: Mapping[str, str], rate_divisor: float, connections: int
+    cluster: Cluster,
+    namespaces: Mapping[str, str],
+    jobs: Sequence[JobTraffic],
+    rate_divisor: float,
+    connections: int,
+    ecn_threshold_bytes: int | None,
 ) -> dict[Port, PlannedPort]:
     devices: dict[str, int] = defaultdict(int)
+    addresses = port_addresses(cluster)
+    classes_of: dict[tuple[Sharing, PortShape], PortClasses] = {}  # thousands of ports are alike
     ports = {}
     for index, port in enumerate(cluster.ports):
+        shape = port_shape(cluster.rate_bps(port) / rate_divisor, connections)
+        own_buffer_bytes = cluster.link(port).buffer_bytes
+        if own_buffer_bytes is not None:
+            shape = replace(
+                shape, buffer_bytes=_buffer(port, own_buffer_bytes, rate_divisor, shape)
+            )
+        kind = (cluster.sharing_at(port), shape)
+        if kind not in classes_of:
+            classes_of[kind] = port_classes(*kind, jobs)
+        classes = classes_of[kind]
+        marker = None
+        if ecn_threshold_bytes is not None and port.node in cluster.switches:
+            marker = _marker(shape, classes, ecn_threshold_bytes)
         ports[port] = PlannedPort(
             port=port,
             namespace=namespaces[port.node],
             device=f"eth{devices[port.node]}",
-            address=str(_LINK_NETWORK[index]),
+            address=addresses[port],
             mac="02:00:00:00:{:02x}:{:02x}".format(*divmod(index, 256)),
-            shape=port_shape(cluster.rate_bps(port) / rate_divisor, connections),
+            shape=shape,
+            classes=classes,
+            marker=marker,
         )
         devices[port.node] += 1
     return ports
 
 
-def _settings(cluster: Cluster, namespaces: Mapping[str, str]) -> list[Command]:
+def _buffer(port: Port, own_bytes: int, rate_divisor: float, shape: PortShape) -> int:
+    """A port's own buffer, scaled; it must hold all windows, for a lossless port never drops."""
+    scaled_bytes = round(own_bytes / rate_divisor)
+    if scaled_bytes < shape.buffer_bytes:
+        raise BadInputError(
+            f"the buffer of {port} is {scaled_bytes} bytes at this scale, and all windows together "
+            f"may take {shape.buffer_bytes}: a lossless port would drop",
+            allowed=f"a buffer of at least {math.ceil(shape.buffer_bytes * rate_divisor)} bytes, "
+            "or none",
+            key="cluster.topology",
+        )
+    return scaled_bytes
+
+
+def _marker(shape: PortShape, classes: PortClasses, threshold_bytes: int) -> MarkerSettings:
+    """A threshold below the token bucket would mark what passes at once, and nothing waits."""
+    if threshold_bytes < shape.burst_bytes + FRAME_BYTES:
+        raise BadInputError(
+            f"an ECN threshold of {threshold_bytes} bytes is less than what a port lets through at "
+            f"once ({shape.burst_bytes} bytes) and a frame",
+            allowed=f"at least {shape.burst_bytes + FRAME_BYTES} bytes at this scale",
+            key="transport.ecn_threshold",
+        )
+    return MarkerSettings(
+        rate_bps=shape.rate_bps,
+        threshold_bytes=threshold_bytes,
+        burst_bytes=shape.burst_bytes,
+        buffer_bytes=shape.buffer_bytes * len(classes.leaves),
+        unshaped_below_bytes=UNSHAPED_BELOW_BYTES,
+    )
+
+
+def _settings(cluster: Cluster, namespaces: Mapping[str, str], *, marks: bool) -> list[Command]:
+    server = (*_SERVER, *_MARKED_SERVER) if marks else _SERVER
     return [
         Command(
             "sysctl",
-            ("-q", "-w", *_EVERY_NODE, *(_SWITCH if node in cluster.switches else _SERVER)),
+            ("-q", "-w", *_EVERY_NODE, *(_SWITCH if node in cluster.switches else server)),
             namespaces[node],
         )
         for node in cluster.nodes
@@ -184,31 +247,38 @@ def _links(cluster: Cluster, ports: Mapping[Port, PlannedPort]) -> list[Command]
 def _addresses_and_routes(
     cluster: Cluster,
     namespaces: Mapping[str, str],
-    addresses: Mapping[str, str],
+    addresses: Addresses,
     ports: Mapping[Port, PlannedPort],
 ) -> list[Command]:
+    ends: dict[str, list[PlannedPort]] = defaultdict(list)
+    for end in ports.values():
+        ends[end.port.node].append(end)
     return [
         Command("ip", words, namespaces[node])
         for node in cluster.nodes
         for words in (
             ("link", "set", "dev", "lo", "up"),
-            *_own_addresses(node, addresses, ports),
-            *_routes(cluster, node, addresses, ports),
+            *_own_addresses(node, cluster, addresses, ends[node], ports),
+            *_routes(node, cluster, addresses, ports),
         )
     ]
 
 
 def _own_addresses(
-    node: str, addresses: Mapping[str, str], ports: Mapping[Port, PlannedPort]
+    node: str,
+    cluster: Cluster,
+    addresses: Addresses,
+    ends: Sequence[PlannedPort],
+    ports: Mapping[Port, PlannedPort],
 ) -> list[tuple[str, ...]]:
-    """A server's address on its loopback; each end's address, and its neighbour's."""
+    """A server's addresses on its loopback; each end's address, and its neighbour's."""
     words: list[tuple[str, ...]] = []
-    if node in addresses:
-        words.append(("address", "add", f"{addresses[node]}/32", "dev", "lo"))
-    for port, end in ports.items():
-        if port.node != node:
-            continue
-        far_end = ports[Port(port.peer, port.node)]
+    if node in cluster.servers:
+        for variant in addresses.variants:
+            own = addresses.server(node, variant)
+            words.append(("address", "add", f"{own}/32", "dev", "lo"))
+    for end in ends:
+        far_end = ports[Port(end.port.peer, end.port.node)]
         # One segment a packet: a queue then holds and counts what a wire would carry.
         words.append(("link", "set", "dev", end.device, "gso_max_segs", "1", "up"))
         words.append(("address", "add", f"{end.address}/31", "dev", end.device))
@@ -219,53 +289,74 @@ def _own_addresses(
 
 
 def _routes(
-    cluster: Cluster, node: str, addresses: Mapping[str, str], ports: Mapping[Port, PlannedPort]
+    node: str, cluster: Cluster, addresses: Addresses, ports: Mapping[Port, PlannedPort]
 ) -> list[tuple[str, ...]]:
-    """A route to every other server; a server's own packets carry its loopback address."""
-    source = ("src", addresses[node]) if node in addresses else ()
+    """Routes to all other servers; a server's own packets carry its address of the variant."""
+    is_server = node in cluster.servers
+    via = {
+        peer: ("via", ports[Port(peer, node)].address, "dev", ports[Port(node, peer)].device)
+        for peer in cluster.graph.neighbors(node)
+    }
     words = []
-    for server, address in addresses.items():
-        if server != node:
-            out = Port(node, cluster.next_hop(node, server))
-            gateway = ports[Port(out.peer, node)].address
-            via = ("via", gateway, "dev", ports[out].device)
-            words.append(("route", "add", f"{address}/32", *via, *source))
+    for variant, prefix, neighbour in addresses.routes(node):
+        source = ("src", addresses.server(node, variant)) if is_server else ()
+        words.append(("route", "add", prefix, *via[neighbour], *source))
     return words
 
 
-def _shape(end: PlannedPort, classes: Mapping[str, int], dscp: Mapping[str, int]) -> list[Command]:
+def _shaping(
+    cluster: Cluster, ports: Mapping[Port, PlannedPort], dscp: Mapping[str, int], marking: Marking
+) -> list[Command]:
+    """Ports that differ in nothing but their namespaces take the same words."""
+    words: dict[Hashable, list[tuple[str, ...]]] = {}
+    commands = []
+    for port, end in ports.items():
+        kind = (end.device, end.shape, end.marker, cluster.sharing_at(port))
+        if kind not in words:
+            words[kind] = _shape(end, dscp, marking)
+        commands += [Command("tc", each, end.namespace) for each in words[kind]]
+    return commands
+
+
+def _shape(end: PlannedPort, dscp: Mapping[str, int], marking: Marking) -> list[tuple[str, ...]]:
     """HTB with explicit bucket and quantum, a leaf limited in bytes, and a class per job.
 
     Pure acknowledgements pass beside the shaped classes: a RoCE fabric has next to none, and TCP's
     would take two per cent of the reverse direction from the data that are measured.
     """
-    shape = end.shape
-    commands = []
+    shape, classes = end.shape, end.classes
+    commands: list[tuple[str, ...]] = []
     ceil = ("ceil", f"{shape.rate_bps}bit", "burst", str(shape.burst_bytes))
+    bucket = (*ceil, "cburst", str(shape.burst_bytes), "quantum")
     quantum = str(shape.quantum_bytes)
-    bucket = (*ceil, "cburst", str(shape.burst_bytes), "quantum", quantum)
 
     def tc(*words: str) -> None:
-        commands.append(Command("tc", words, end.namespace))
+        commands.append(words)
 
-    def leaf(minor: int, rate_bps: int) -> None:
+    def leaf(minor: int, rate_bps: int, quantum_bytes: int, turn: int) -> None:
         class_id = f"1:{minor:x}"
         of_root = ("parent", f"1:{ROOT_CLASS:x}", "classid", class_id)
-        tc("class", "add", "dev", end.device, *of_root, "htb", "rate", f"{rate_bps}bit", *bucket)
-        limit = ("bfifo", "limit", str(shape.buffer_bytes))
-        tc("qdisc", "add", "dev", end.device, "parent", class_id, *limit)
+        shares = ("htb", "prio", str(turn), "rate", f"{rate_bps}bit", *bucket, str(quantum_bytes))
+        tc("class", "add", "dev", end.device, *of_root, *shares)
+        queue: tuple[str, ...] = ("bfifo", "limit", str(shape.buffer_bytes))
+        if end.marker is not None and marking is Marking.RED:
+            threshold_bytes = end.marker.threshold_bytes
+            queue = red_words(
+                shape.rate_bps, threshold_bytes, shape.burst_bytes, shape.buffer_bytes
+            )
+        tc("qdisc", "add", "dev", end.device, "parent", class_id, *queue)
 
-    shared = SHARED_CLASS in classes.values()
-    default = SHARED_CLASS if shared else UNCLASSIFIED_CLASS
+    default = SHARED_CLASS if classes.are_shared else UNCLASSIFIED_CLASS
     root = ("root", "handle", "1:", "htb", "default", f"{default:x}")
     tc("qdisc", "add", "dev", end.device, *root)
     root_class = ("parent", "1:", "classid", f"1:{ROOT_CLASS:x}", "htb")
-    tc("class", "add", "dev", end.device, *root_class, "rate", f"{shape.rate_bps}bit", *bucket)
-    leaf_classes = sorted(set(classes.values()))
-    for minor in leaf_classes:
-        leaf(minor, max(shape.rate_bps // len(leaf_classes), 8))
-    if not shared:
-        leaf(UNCLASSIFIED_CLASS, max(shape.rate_bps // 1000, 8))
+    whole = ("rate", f"{shape.rate_bps}bit", *bucket, quantum)
+    tc("class", "add", "dev", end.device, *root_class, *whole)
+    for each in classes.leaves:
+        leaf(each.minor, each.rate_bps, each.quantum_bytes, each.turn)
+    if not classes.are_shared:
+        rest_bps = max(shape.rate_bps // 1000, _LEAST_REST_BPS)
+        leaf(UNCLASSIFIED_CLASS, rest_bps, shape.quantum_bytes, HIGHEST_PRIORITY)
 
     unshaped = ("parent", "1:", "classid", f"1:{ACKNOWLEDGEMENT_CLASS:x}", "htb")
     beside = ("rate", f"{_UNSHAPED_RATE_BPS}bit", "burst", "65536", "cburst", "65536")
@@ -274,8 +365,8 @@ def _shape(end: PlannedPort, classes: Mapping[str, int], dscp: Mapping[str, int]
     # An IPv4 packet shorter than 64 bytes: headers and timestamps, no data to speak of.
     short = ("u32", "match", "u16", "0x0000", "0xffc0", "at", "2", *to_acknowledgements)
     tc("filter", "add", "dev", end.device, "parent", "1:", "protocol", "ip", "prio", "1", *short)
-    if not shared:
-        for job, minor in classes.items():
+    if not classes.are_shared:
+        for job, minor in classes.of_job.items():
             codepoint = ("u32", "match", "ip", "dsfield", f"0x{dscp[job] << 2:02x}", "0xfc")
             to_job = ("parent", "1:", "protocol", "ip", "prio", "2", *codepoint)
             tc("filter", "add", "dev", end.device, *to_job, "flowid", f"1:{minor:x}")

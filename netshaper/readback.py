@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from netshaper.disciplines import ACKNOWLEDGEMENT_CLASS, ROOT_CLASS, UNCLASSIFIED_CLASS, Leaf
+from netshaper.ecn.loader import check_marker
+from netshaper.ecn.marking import Marking
 from netshaper.netlink import ClassCounters, NetlinkSocket
-from netshaper.plan import (
-    ACKNOWLEDGEMENT_CLASS,
-    ROOT_CLASS,
-    UNCLASSIFIED_CLASS,
-    NetworkPlan,
-    PlannedPort,
-)
+from netshaper.plan import NetworkPlan, PlannedPort
 from netshaper.shaping import PortShape
 from traces.errors import EmulationError
 
@@ -19,17 +16,20 @@ _BUCKET_ROUNDING_S = 1e-6 + PSCHED_TICK_S
 
 
 def compare_class(
-    found: ClassCounters, shape: PortShape, rate_bytes_per_s: int
+    found: ClassCounters, shape: PortShape, leaf: Leaf
 ) -> list[tuple[str, object, object]]:
     """(setting, planned, found) of each setting of a shaped class that differs. Pure."""
     differences: list[tuple[str, object, object]] = []
+    rate_bytes_per_s = leaf.rate_bps // 8
     if found.rate_bytes_per_s != rate_bytes_per_s:
         differences.append(("rate (bytes/s)", rate_bytes_per_s, found.rate_bytes_per_s))
     ceil = shape.rate_bps // 8
     if found.ceil_bytes_per_s != ceil:
         differences.append(("ceil (bytes/s)", ceil, found.ceil_bytes_per_s))
-    if found.quantum_bytes != shape.quantum_bytes:
-        differences.append(("quantum (bytes)", shape.quantum_bytes, found.quantum_bytes))
+    if found.quantum_bytes != leaf.quantum_bytes:
+        differences.append(("quantum (bytes)", leaf.quantum_bytes, found.quantum_bytes))
+    if found.turn != leaf.turn:
+        differences.append(("prio", leaf.turn, found.turn))
     planned_s = shape.burst_bytes / rate_bytes_per_s
     found_s = found.burst_ticks * PSCHED_TICK_S
     if abs(planned_s - found_s) > _BUCKET_ROUNDING_S:
@@ -47,7 +47,7 @@ def check_network(plan: NetworkPlan) -> None:
             links = reader.links()
             for port in plan.ports.values():
                 if port.namespace == namespace:
-                    differences += _check_port(plan, port, reader, links[port.device].index)
+                    differences += _check_port(port, plan.marking, reader, links[port.device].index)
         finally:
             reader.close()
     if differences:
@@ -57,23 +57,32 @@ def check_network(plan: NetworkPlan) -> None:
 
 
 def _check_port(
-    plan: NetworkPlan, port: PlannedPort, reader: NetlinkSocket, device_index: int
+    port: PlannedPort, marking: Marking, reader: NetlinkSocket, device_index: int
 ) -> list[str]:
     where = f"{port.namespace} {port.device}"
     classes = reader.classes(device_index)
-    job_classes = sorted(set(plan.job_classes.values()))
-    shared = port.shape.rate_bps // len(job_classes) // 8
-    planned = {ROOT_CLASS: port.shape.rate_bps // 8, **dict.fromkeys(job_classes, shared)}
+    whole = Leaf(ROOT_CLASS, port.shape.rate_bps, port.shape.quantum_bytes, 0)
+    planned = {leaf.minor: leaf for leaf in (whole, *port.classes.leaves)}
     unexpected = set(classes) - set(planned) - {ACKNOWLEDGEMENT_CLASS, UNCLASSIFIED_CLASS}
     differences = [f"{where} has the class 1:{minor:x}, not planned" for minor in unexpected]
-    limits = {queue.parent_minor: queue.limit for queue in reader.queues(device_index)}
-    for minor, rate in planned.items():
+    queues = reader.queues(device_index)
+    limits = {queue.parent_minor: queue.limit for queue in queues}
+    kinds = {queue.parent_minor: queue.kind for queue in queues}
+    marked_by_red = port.marker is not None and marking is Marking.RED
+    if port.marker is not None and marking is Marking.MARKER:
+        check_marker(port.namespace, port.device, port.marker)
+    for minor, leaf in planned.items():
         if minor not in classes:
             differences.append(f"{where} lacks the class 1:{minor:x}")
             continue
-        for setting, wanted, found in compare_class(classes[minor], port.shape, rate):
+        for setting, wanted, found in compare_class(classes[minor], port.shape, leaf):
             differences.append(f"{where} 1:{minor:x} {setting}: planned {wanted}, found {found}")
-        if minor != ROOT_CLASS and limits.get(minor) != port.shape.buffer_bytes:
+        if minor == ROOT_CLASS:
+            continue
+        if marked_by_red:
+            if kinds.get(minor) != "red":
+                differences.append(f"{where} 1:{minor:x}: planned red, found {kinds.get(minor)}")
+        elif limits.get(minor) != port.shape.buffer_bytes:
             found_limit = limits.get(minor)
             differences.append(
                 f"{where} 1:{minor:x} limit: planned {port.shape.buffer_bytes}, found {found_limit}"

@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from netshaper.plan import RUN_ID_PATTERN
+from netshaper.private_run import RECORDS
+from netshaper.rootless import is_rootless
 from traces.errors import BadInputError, EmulationError
 
 STATE_DIRECTORY_VARIABLE = "ROUNDELAY_STATE_DIR"
@@ -51,8 +53,12 @@ def boot_id() -> str:
 
 
 def state_root() -> Path:
-    """Where the records of all runs are: $ROUNDELAY_STATE_DIR, or /run/roundelay."""
-    return Path(os.environ.get(STATE_DIRECTORY_VARIABLE) or "/run/roundelay")
+    """Where the records of all runs are: $ROUNDELAY_STATE_DIR, or /run/roundelay.
+
+    A rootless run's vanish with it, like all that they name: always in its own /run/roundelay.
+    """
+    chosen = None if is_rootless() else os.environ.get(STATE_DIRECTORY_VARIABLE)
+    return Path(chosen) if chosen else RECORDS
 
 
 def check_run_id(run_id: str) -> str:

@@ -53,7 +53,8 @@ class JobRow:
 class LinkRow:
     """Load of one port between the sample before and ``t_s``.
 
-    job is None where a queue is shared and its counters do not tell jobs apart.
+    job is None where a queue is shared and its counters do not tell jobs apart. marked_packets:
+    with ECN, here; packets are those of the emulation, and none where it is simulated.
     """
 
     arm: str
@@ -65,6 +66,8 @@ class LinkRow:
     capacity_bps: float
     backlog_bytes: float
     dropped_packets: int
+    sent_packets: int = 0
+    marked_packets: int = 0
 
 
 def iteration_rows(

@@ -106,11 +106,12 @@ class Routes:
 
         Shape (nodes, destinations); -1 where a node is the destination itself or has no way.
         """
-        found = np.empty((len(self._nodes), num_destinations), dtype=np.int32)
+        by_destination = np.empty((num_destinations, len(self._nodes)), dtype=np.int32)
         for to in range(num_destinations):
-            next_hops = self._ways_to(to).next_hops(_checked(variant))
-            found[:, to] = np.where(next_hops == _HERE, to, next_hops)
-            found[to, to] = _NOWHERE
+            by_destination[to] = self._ways_to(to).next_hops(_checked(variant))
+        destinations = np.arange(num_destinations, dtype=np.int32)
+        found = np.where(by_destination.T == _HERE, destinations, by_destination.T)
+        found[destinations, destinations] = _NOWHERE
         return found
 
     def _next(self, at: int, to: int, next_hops: Indices) -> int:

@@ -12,13 +12,13 @@ from traces.cluster_spec import ClusterSpec
 from traces.errors import BadInputError
 from traces.model_profile import ModelProfile, read_profile
 from traces.models import RECONSTRUCTED
-from traces.quantities import DurationS
+from traces.quantities import DurationS, SizeBytes
 from traces.rounds_scenario import is_rounds_scenario
 from traces.routing import MAX_VARIANTS
 from traces.scenario_file import Name, ScenarioFile, Strict
 from traces.yaml_source import KeyPath, YamlSource
 
-SECTIONS = ("cluster", "workload", "scheduler")
+SECTIONS = ("cluster", "workload", "scheduler", "transport")
 
 _LISTED = 16  # servers that an error names before it only counts them
 
@@ -54,6 +54,17 @@ class SchedulerSpec(Strict):
     interleaver: Literal["none", "cassini"] = "none"
 
 
+class TransportSpec(Strict):
+    """How the emulated connections behave. The simulator does not model it.
+
+    ecn_threshold: bytes waiting at an emulated switch port above which packets are marked. It is
+    not scaled, for a threshold has to hold some whole packets whatever the rate.
+    """
+
+    congestion_control: Literal["cubic", "reno", "bbr", "dctcp"] = "cubic"
+    ecn_threshold: SizeBytes | None = None
+
+
 class ScaleSpec(Strict):
     """``rate_divisor``: how many times slower the emulated links are; ``auto`` fits the box."""
 
@@ -66,6 +77,7 @@ class ArmSpec(Strict):
     cluster: dict[str, object] = Field(default_factory=dict)
     workload: dict[str, object] = Field(default_factory=dict)
     scheduler: dict[str, object] = Field(default_factory=dict)
+    transport: dict[str, object] = Field(default_factory=dict)
 
 
 class ScenarioSpec(Strict):
@@ -77,6 +89,7 @@ class ScenarioSpec(Strict):
     cluster: ClusterSpec
     workload: WorkloadSpec
     scheduler: SchedulerSpec = SchedulerSpec()
+    transport: TransportSpec = TransportSpec()
     scale: ScaleSpec = ScaleSpec()
     arms: dict[Name, ArmSpec] = Field(default_factory=dict)
 
@@ -130,6 +143,7 @@ class Arm(BaseModel):
     iterations: int
     warmup_iterations: int
     interleaver: Literal["none", "cassini"]
+    transport: TransportSpec = TransportSpec()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -232,6 +246,7 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
         iterations=spec.workload.iterations,
         warmup_iterations=spec.workload.warmup_iterations,
         interleaver=spec.scheduler.interleaver,
+        transport=spec.transport,
         warnings=warnings,
     )
 

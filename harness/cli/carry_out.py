@@ -15,6 +15,7 @@ from harness.cli.show import console, print_json, print_summary, progress_bars
 from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
 from harness.experiments.store import finish_run, write_emulated, write_simulated
 from harness.experiments.summary import summarise
+from netshaper.rootless import is_rootless, restart_rootless
 from traces.errors import RoundelayError
 from traces.run_directory import give_to_caller, prepare_directory
 from traces.scenario import load_scenario
@@ -31,11 +32,14 @@ def carry_out(
     *,
     predicts: bool,
     run_id: str | None,
+    rootless: bool = False,
 ) -> None:
     """Predict and/or emulate every arm; write the directory, whatever happens; print the summary.
 
-    run_id: None where nothing is emulated.
+    run_id: None where nothing is emulated. rootless: first begin again in a user namespace.
     """
+    if rootless and not is_rootless():
+        restart_rootless()
     scenario = load_scenario(scenario_file)
     results = decide_all(scenario)
     scale = None if run_id is None else scale_of(scenario)
@@ -43,10 +47,6 @@ def carry_out(
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(Session(run_id)) if run_id is not None else None
         made = prepare_directory(directory)
-        if session is not None and session.cgroup is None:
-            console.print(
-                "warning: no cgroup hierarchy is writable; workers run without one", style="yellow"
-            )
         stop = stack.enter_context(
             stop_on_signals(lambda: console.print("stopping after the iterations under way ..."))
         )

@@ -7,22 +7,45 @@ from pathlib import Path
 import click
 
 from harness.cli.carry_out import carry_out
-from harness.cli.options import json_option, output_option, run_id_option, scenario_argument
+from harness.cli.options import (
+    json_option,
+    output_option,
+    rootless_option,
+    run_id_option,
+    scenario_argument,
+)
 
 
 @click.command()
 @scenario_argument
 @output_option
 @run_id_option
+@rootless_option
 @json_option
 @click.pass_context
 def emulate(
-    context: click.Context, scenario_file: Path, output: Path | None, run_id: str, as_json: bool
+    context: click.Context,
+    scenario_file: Path,
+    output: Path | None,
+    run_id: str,
+    rootless: bool,
+    as_json: bool,
 ) -> None:
-    """Emulate every arm of SCENARIO on this box, without a prediction. Needs root.
+    """Emulate every arm of SCENARIO on this box, without a prediction.
+
+    Needs root, or --rootless.
 
     \b
     Example:
       sudo roundelay emulate examples/two-vgg19.yaml -o runs/measured
+      roundelay emulate examples/two-vgg19.yaml --rootless
     """
-    carry_out(context, scenario_file, output, as_json, predicts=False, run_id=run_id)
+    carry_out(
+        context,
+        scenario_file,
+        output,
+        as_json,
+        predicts=False,
+        run_id=run_id,
+        rootless=rootless,
+    )

@@ -35,6 +35,11 @@ run_id_option: Decorator = click.option(
     show_default="eight random digits",
     help="Name of the run in namespaces and cgroups: 4 to 12 lower-case letters and digits.",
 )
+rootless_option: Decorator = click.option(
+    "--rootless",
+    is_flag=True,
+    help="Emulate without root, in a user namespace; without cgroups.",
+)
 
 
 def default_output(scenario_file: Path) -> Path:

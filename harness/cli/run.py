@@ -7,24 +7,46 @@ from pathlib import Path
 import click
 
 from harness.cli.carry_out import carry_out
-from harness.cli.options import json_option, output_option, run_id_option, scenario_argument
+from harness.cli.options import (
+    json_option,
+    output_option,
+    rootless_option,
+    run_id_option,
+    scenario_argument,
+)
 
 
 @click.command()
 @scenario_argument
 @output_option
 @run_id_option
+@rootless_option
 @json_option
 @click.pass_context
 def run(
-    context: click.Context, scenario_file: Path, output: Path | None, run_id: str, as_json: bool
+    context: click.Context,
+    scenario_file: Path,
+    output: Path | None,
+    run_id: str,
+    rootless: bool,
+    as_json: bool,
 ) -> None:
     """Simulate and emulate every arm of SCENARIO, compare the two, and write a report.
 
-    Needs root. Ctrl-C ends the run with the iterations under way and keeps what was measured.
+    Needs root, or --rootless. Ctrl-C ends the run with the iterations under way and keeps what was
+    measured.
 
     \b
     Example:
       sudo roundelay run examples/two-vgg19.yaml -o runs/first
+      roundelay run examples/two-vgg19.yaml --rootless
     """
-    carry_out(context, scenario_file, output, as_json, predicts=True, run_id=run_id)
+    carry_out(
+        context,
+        scenario_file,
+        output,
+        as_json,
+        predicts=True,
+        run_id=run_id,
+        rootless=rootless,
+    )

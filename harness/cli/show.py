@@ -91,7 +91,7 @@ def arms_table(summary: dict[str, Any]) -> Table:
 
 
 def print_summary(summary: dict[str, Any]) -> None:
-    """The table of arms, and every warning and failed invariant in words."""
+    """The table of arms, every warning and failed invariant in words, and what was not enforced."""
     console.print(arms_table(summary))
     warnings = {
         warning for arm in summary["arms"] if arm["scale"] for warning in arm["scale"]["warnings"]
@@ -109,6 +109,9 @@ def print_summary(summary: dict[str, Any]) -> None:
                     f"({invariant['explanation']})",
                     style="yellow",
                 )
+    verdicts = [arm["verdict"] for arm in summary["arms"] if arm["verdict"]]
+    for clause in dict.fromkeys(each for verdict in verdicts for each in verdict["unenforced"]):
+        console.print(f"not enforced: {clause}")
     if summary["interrupted"]:
         console.print(
             "The run was interrupted; what was measured until then is kept.", style="yellow"

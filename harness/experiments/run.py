@@ -13,6 +13,7 @@ from emulator.scale import ScalePlan, plan_scale
 from emulator.session import Session
 from harness.experiments.decide import Decision, decide
 from harness.experiments.predict import ArmPrediction, predict_arm
+from netshaper.ecn.marking import Marking
 from traces.errors import BadInputError
 from traces.scenario import Arm, Scenario
 
@@ -71,7 +72,11 @@ def emulate_all(
     for result in results:
         if stop_wanted():
             return
-        networks = plan_arm(result.arm, scale, session.state.run_id, first_network)
+        marking = Marking.MARKER
+        if result.arm.transport.ecn_threshold is not None:
+            marking = session.marking
+        run_id = session.state.run_id
+        networks = plan_arm(result.arm, scale, run_id, first_network, marking)
         first_network += len(networks)
         result.measurement = emulate_arm(
             session, result.arm, networks, scale, result.decision.shifts, progress, stop_wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +12,7 @@ from emulator.scale import ScalePlan
 from emulator.verdict import Verdict
 from harness.experiments.run import ArmResult
 from harness.fidelity.compare import Comparison, IterationTimes
-from traces.results import IterationRow, JobRow
+from traces.results import IterationRow, JobRow, LinkRow
 from traces.scenario import Job, Scenario
 
 
@@ -55,6 +56,7 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         "sharing": str(result.arm.cluster.sharing),
         "dedicated": result.arm.dedicated,
         "interleaver": result.arm.interleaver,
+        "transport": result.arm.transport.model_dump(),
         "measured": measured and {"iteration_s": asdict(measured)},
         "predicted": predicted and {"iteration_s": asdict(predicted)},
         "difference": _difference(result.arm.name, measured, predicted),
@@ -71,7 +73,17 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
             "cpu_share": measurement.sampler_cpu_share,
         }
         document["interrupted"] = measurement.interrupted
+        if result.arm.transport.ecn_threshold is not None:
+            document["marked_packets"] = _marked_packets(measurement.links)
     return document
+
+
+def _marked_packets(links: Sequence[LinkRow]) -> dict[str, int]:
+    """Packets that ports marked, by job; ``all jobs`` where their queue is a shared one."""
+    marked: dict[str, int] = defaultdict(int)
+    for row in links:
+        marked[row.job or "all jobs"] += row.marked_packets
+    return dict(marked)
 
 
 def counted_times(rows: Sequence[IterationRow]) -> list[float]:
@@ -109,6 +121,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
             }
             for invariant in verdict.invariants
         ],
+        "unenforced": list(verdict.unenforced),
     }
 
 

@@ -57,19 +57,23 @@ def simulate(
     while not all(job.finished for job in simulated):
         active = [(job, flow) for job in simulated for flow in job.active()]
         rates = allocate(
-            [Flow(job.job.id, flow.path, flow.limit_bps) for job, flow in active],
+            [
+                Flow(job.job.id, flow.path, flow.limit_bps, job.job.weight, job.job.priority)
+                for job, flow in active
+            ],
             capacity,
             sharing,
         )
         next_s = min(job.next_event_s() for job in simulated)
         for (_, flow), rate_bps in zip(active, rates, strict=True):
-            next_s = min(next_s, now_s + flow.left_bits / rate_bps)
+            if rate_bps > 0:
+                next_s = min(next_s, now_s + flow.left_bits / rate_bps)
         if not math.isfinite(next_s):
             raise RuntimeError("the simulated jobs wait for each other")
         loads: dict[tuple[Port, str], float] = defaultdict(float)
         for (job, flow), rate_bps in zip(active, rates, strict=True):
             flow.left_bits -= rate_bps * (next_s - now_s)
-            if now_s + flow.left_bits / rate_bps <= now_s:
+            if rate_bps > 0 and now_s + flow.left_bits / rate_bps <= now_s:
                 flow.left_bits = 0.0  # what is left takes less time than the clock can tell
             for port in flow.path:
                 loads[(port, job.job.id)] += rate_bps

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from netshaper.apply import remove_namespaces, run_commands
 from netshaper.ecn.loader import attach_marker, check_marker
+from netshaper.ecn.marking import Marking
 from netshaper.ecn.red import red_words
 from netshaper.ecn.virtual_queue import MarkerSettings
 from netshaper.namespaces import can_make_namespaces
@@ -15,13 +15,6 @@ from traces.errors import EmulationError, MissingCapabilityError
 
 _RATE_BPS, _THRESHOLD_BYTES, _BURST_BYTES, _BUFFER_BYTES = 10**9, 80_000, 12_500, 10**6
 _DEVICE = "lo"
-
-
-class Marking(StrEnum):
-    """How packets are marked: by the eBPF marker of a port, or by a class's ``red`` queue."""
-
-    MARKER = "marker"
-    RED = "red"
 
 
 @dataclass(frozen=True)

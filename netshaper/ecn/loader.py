@@ -17,6 +17,7 @@ from netshaper.ecn.assembler import encode
 from netshaper.ecn.marker import VALUE_BYTES, MarkCounts, decode_counts, marker_program
 from netshaper.ecn.virtual_queue import MarkerSettings
 from netshaper.netlink import EgressProgram, NetlinkSocket
+from netshaper.plan import NetworkPlan
 from traces.errors import EmulationError, MissingCapabilityError
 
 _PROGRAM_NAME = "roundelay_ecn"
@@ -58,6 +59,13 @@ def attach_marker(namespace: str, device: str, settings: MarkerSettings) -> int:
                 raise MissingCapabilityError(lacking, remedy=_REMEDY_KERNEL) from None
             raise EmulationError(f"{namespace} {device} takes no marker: {error}") from None
     return program_id
+
+
+def attach_markers(plan: NetworkPlan) -> None:
+    """Attach the marker of every port of ``plan`` that has one. Raises as ``attach_marker``."""
+    for end in plan.ports.values():
+        if end.marker is not None:
+            attach_marker(end.namespace, end.device, end.marker)
 
 
 def check_marker(namespace: str, device: str, settings: MarkerSettings) -> EgressProgram:

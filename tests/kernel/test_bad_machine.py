@@ -46,7 +46,7 @@ def test_without_root_the_way_out_is_said(tmp_path: Path) -> None:
     done = subprocess.run((python, "-c", code), capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr
     assert "needs root" in done.stderr
-    assert "sudo" in done.stderr
+    assert "sudo, or with --rootless" in done.stderr
 
 
 def test_results_belong_to_the_user_behind_sudo(tmp_path: Path) -> None:

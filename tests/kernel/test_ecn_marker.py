@@ -17,6 +17,7 @@ import pytest
 from emulator.cpu_time import read_cpu_time
 from emulator.cpu_time import shares as cpu_shares
 from netshaper.apply import build, remove_namespaces, run_commands
+from netshaper.disciplines import JobTraffic
 from netshaper.ecn import bpf_calls
 from netshaper.ecn.capability import probe_marking, probe_namespace
 from netshaper.ecn.loader import MarkReader, attach_marker, check_marker
@@ -51,7 +52,8 @@ def network(rate_bps: float, sharing: Sharing = Sharing.FAIR) -> Iterator[Networ
     """A sender at twice ``rate_bps`` behind a switch whose port to the receiver has that rate."""
     links = (Link(SENDER, SWITCH, 2 * rate_bps), Link(SWITCH, RECEIVER, rate_bps))
     cluster = Cluster((SENDER, RECEIVER), (SWITCH,), links, sharing)
-    plan = plan_network(RUN_ID, "n0", cluster, JOBS, rate_divisor=1, connections=4)
+    jobs = [JobTraffic(job) for job in JOBS]
+    plan = plan_network(RUN_ID, "n0", cluster, jobs, rate_divisor=1, connections=4)
     try:
         build(plan)
         yield plan
@@ -132,9 +134,9 @@ class Flow:
                 each.settimeout(30)
                 if window_bytes is not None:
                     each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window_bytes)
-            listener.bind((plan.server_addresses[RECEIVER], 0))
+            listener.bind((plan.addresses.server(RECEIVER), 0))
             listener.listen(1)
-            self._sender.bind((plan.server_addresses[SENDER], 0))
+            self._sender.bind((plan.addresses.server(SENDER), 0))
             self._sender.connect(listener.getsockname())
             self._receiver, _ = listener.accept()
         self._receiver.settimeout(30)
@@ -186,7 +188,7 @@ def send_burst(plan: NetworkPlan, job: str, ecn: int) -> float:
     with inside_namespace(plan.namespaces[SENDER]):
         sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with receiver, sender:
-        receiver.bind((plan.server_addresses[RECEIVER], 0))
+        receiver.bind((plan.addresses.server(RECEIVER), 0))
         receiver.settimeout(10)
         sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, plan.job_dscp[job] << 2 | ecn)
         sender.connect(receiver.getsockname())

@@ -15,6 +15,7 @@ from netshaper.apply import remove_namespaces
 from netshaper.netlink import NetlinkSocket
 from netshaper.readback import check_network
 from tests.kernel.command import roundelay, short_example
+from traces.cluster import Port
 from traces.errors import EmulationError
 from traces.scenario import load_scenario
 
@@ -115,7 +116,7 @@ def test_counters_see_what_is_sent(tmp_path: Path) -> None:
     try:
         subprocess.run(("sh", "-e"), input=script, text=True, check=True)
         namespace = plan.namespaces["left0"]
-        far = plan.server_addresses["right0"]
+        far = plan.addresses.server("right0")
         reader = NetlinkSocket(namespace)
         index = reader.links()["eth0"].index
         dscp = plan.job_dscp["vgg19-b"]
@@ -125,9 +126,10 @@ def test_counters_see_what_is_sent(tmp_path: Path) -> None:
             f"[s.sendto(bytes(1000),('{far}',9)) for _ in range(10)]"
         )
         subprocess.run(("ip", "netns", "exec", namespace, "python3", "-c", send), check=True)
-        classes = reader.classes(index)
-        assert classes[plan.job_classes["vgg19-b"]].sent_bytes == 10 * (1000 + 8 + 20 + 14)
-        assert classes[plan.job_classes["vgg19-a"]].sent_bytes == 0
+        counters = reader.classes(index)
+        classes = plan.ports[Port("left0", "switch-left")].classes.of_job
+        assert counters[classes["vgg19-b"]].sent_bytes == 10 * (1000 + 8 + 20 + 14)
+        assert counters[classes["vgg19-a"]].sent_bytes == 0
         far_reader = NetlinkSocket(plan.namespaces["right0"])
         assert far_reader.links()["eth0"].received_packets == 10
     finally:

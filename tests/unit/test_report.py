@@ -299,6 +299,14 @@ def test_a_run_shows_every_arm_figure_and_sentence(tmp_path: Path) -> None:
     assert "busy → elsewhere" not in page.text
 
 
+def test_what_was_not_enforced_is_said_once_for_all_arms(tmp_path: Path) -> None:
+    verdict = {"status": "valid", "invariants": [invariant()], "unenforced": ["no cgroups"]}
+    arms = [arm(name, 0.2, verdict=verdict) for name in ("dedicated", "together")]
+    text = page_of(write_run(tmp_path / "a", summary(arms=arms))).text
+    assert text.count("Not enforced: no cgroups.") == 1
+    assert "Not enforced" not in page_of(write_run(tmp_path / "b")).text
+
+
 def test_plotly_knows_every_property_of_every_figure(tmp_path: Path) -> None:
     for figure in page_of(write_run(tmp_path)).figures:
         go.Figure(figure)

@@ -36,10 +36,14 @@ class InvariantCheck(Document):
 
 
 class VerdictRead(Document):
-    """An arm's verdict; without invariants where it was never reached."""
+    """An arm's verdict; without invariants where it was never reached.
+
+    unenforced: what the machine could not enforce, each in a clause.
+    """
 
     status: Literal["valid", "suspect", "invalid"]
     invariants: list[InvariantCheck]
+    unenforced: list[str] = Field(default_factory=list)
 
 
 class ScaleRead(Document):

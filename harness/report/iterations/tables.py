@@ -106,7 +106,14 @@ def verdicts(run: RunData) -> Html:
         parts.append(tag("details", words, content, open=arm.verdict.status != "valid"))
     if not parts:
         return tag("p", "Nothing was measured, so there is nothing to judge.")
-    return join(meaning, *parts)
+    return join(meaning, *parts, *_unenforced(run))
+
+
+def _unenforced(run: RunData) -> list[Html]:
+    """What the machine could not enforce: a note, once for all arms of the run."""
+    verdicts = [arm.verdict for arm in run.summary.arms if arm.verdict]
+    clauses = dict.fromkeys(clause for verdict in verdicts for clause in verdict.unenforced)
+    return [tag("p", sentence(f"not enforced: {clause}")) for clause in clauses]
 
 
 def _invariants(arm: str, invariants: list[InvariantCheck]) -> Html:

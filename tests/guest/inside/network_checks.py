@@ -10,13 +10,14 @@ from typing import Any
 
 from emulator.streams import configure_connection
 from netshaper.apply import build, existing_namespaces, remove_namespaces, run_commands
+from netshaper.disciplines import SHARED_CLASS, JobTraffic
 from netshaper.ecn.capability import probe_marking
 from netshaper.ecn.loader import MarkReader, attach_marker, check_marker
 from netshaper.ecn.red import decode_red, red_words
 from netshaper.ecn.virtual_queue import MarkerSettings
 from netshaper.namespaces import inside_namespace
 from netshaper.netlink import NetlinkSocket
-from netshaper.plan import SHARED_CLASS, Command, NetworkPlan, PlannedPort, plan_network
+from netshaper.plan import Command, NetworkPlan, PlannedPort, plan_network
 from netshaper.readback import check_network
 from netshaper.shaping import window_bytes
 from traces.cluster import Port, Sharing, dumbbell
@@ -118,7 +119,7 @@ def _burst(plan: NetworkPlan, source: str, destination: str) -> None:
     with inside_namespace(plan.namespaces[source]):
         sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with receiver, sender:
-        receiver.bind((plan.server_addresses[destination], 0))
+        receiver.bind((plan.addresses.server(destination), 0))
         receiver.settimeout(30)
         sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, _ECT_0)
         sender.connect(receiver.getsockname())
@@ -137,7 +138,8 @@ def _received_marks(plan: NetworkPlan, node: str) -> int:
 
 def _plan(run_id: str, sharing: Sharing, rate_divisor: float = _RATE_DIVISOR) -> NetworkPlan:
     cluster = dumbbell(2, 2, _RATE_BPS, sharing=sharing)
-    return plan_network(run_id, "n0", cluster, _JOBS, rate_divisor, connections=4)
+    jobs = [JobTraffic(job) for job in _JOBS]
+    return plan_network(run_id, "n0", cluster, jobs, rate_divisor, connections=4)
 
 
 def _flow(plan: NetworkPlan, job: str) -> dict[str, Any]:
@@ -155,7 +157,7 @@ def _flow(plan: NetworkPlan, job: str) -> dict[str, Any]:
         "link_sent_bytes": link_after.sent_bytes - link_before.sent_bytes,
         "class_sent_bytes": {
             name: classes_after[minor].sent_bytes - classes_before[minor].sent_bytes
-            for name, minor in plan.job_classes.items()
+            for name, minor in end.classes.of_job.items()
         },
         "dropped_packets": sum(c.dropped_packets for c in classes_after.values()),
     }
@@ -175,9 +177,9 @@ def _send(plan: NetworkPlan, dscp: int) -> None:
         for connection in (listener, sender):
             configure_connection(connection, specification)
             connection.settimeout(30)
-        listener.bind((plan.server_addresses["right0"], 0))
+        listener.bind((plan.addresses.server("right0"), 0))
         listener.listen(1)
-        sender.bind((plan.server_addresses["left0"], 0))
+        sender.bind((plan.addresses.server("left0"), 0))
         sender.connect(listener.getsockname())
         receiver, _ = listener.accept()
         with receiver:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from emulator.evidence import link_rows, port_evidence, samples_by_port, switch_evidence
-from netshaper.plan import (
+from netshaper.disciplines import (
     FIRST_JOB_CLASS,
     ROOT_CLASS,
     SHARED_CLASS,
     UNCLASSIFIED_CLASS,
-    NetworkPlan,
-    plan_network,
+    JobTraffic,
 )
+from netshaper.plan import NetworkPlan, plan_network
 from traces.cluster import Cluster, Port, Sharing, dumbbell
 
 DIVISOR = 10.0
@@ -23,8 +23,8 @@ QUIET = [0, 0, 0, 0]
 
 def network(sharing: Sharing = Sharing.FAIR, jobs: int = 2) -> tuple[Cluster, NetworkPlan]:
     cluster = dumbbell(1, 1, 1e9, sharing=sharing)
-    names = [f"job{n}" for n in range(jobs)]
-    return cluster, plan_network("run1", "n0", cluster, names, DIVISOR, 4)
+    traffic = [JobTraffic(f"job{n}") for n in range(jobs)]
+    return cluster, plan_network("run1", "n0", cluster, traffic, DIVISOR, 4)
 
 
 def sample(
@@ -34,10 +34,10 @@ def sample(
     rows = []
     for port, end in plan.ports.items():
         name = f"{port.node}_{port.peer}".replace("-", "")
-        by_class = {ROOT_CLASS: QUIET, **dict.fromkeys(plan.job_classes.values(), QUIET)}
+        by_class = {ROOT_CLASS: QUIET, **dict.fromkeys(end.classes.of_job.values(), QUIET)}
         by_class |= counters.get(name, {})
         text = {str(minor): values for minor, values in by_class.items()}
-        rows.append([before, after, end.namespace, end.device, text])
+        rows.append([before, after, end.namespace, end.device, text, {}])
     return rows
 
 
@@ -139,7 +139,9 @@ def test_port_evidence_is_scaled_and_counts_leaves_once() -> None:
     assert port.unclassified_bytes == 60
 
 
-@pytest.mark.parametrize(("sharing", "leaves"), [(Sharing.FAIR, 2), (Sharing.FIFO, 1)])
+@pytest.mark.parametrize(
+    ("sharing", "leaves"), [(Sharing.FAIR, 2), (Sharing.PRIORITY, 2), (Sharing.FIFO, 1)]
+)
 def test_every_leaf_may_spend_a_bucket_beside_the_ports(sharing: Sharing, leaves: int) -> None:
     _, plan = network(sharing)
     calibrated = {str(port): 1e8 for port in plan.ports}

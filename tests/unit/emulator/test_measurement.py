@@ -12,7 +12,7 @@ from emulator.networks import plan_arm
 from emulator.scale import ScalePlan
 from emulator.timeshift import TimeShiftAgent
 from emulator.verdict import Status
-from netshaper.plan import FIRST_JOB_CLASS, ROOT_CLASS
+from netshaper.disciplines import FIRST_JOB_CLASS, ROOT_CLASS
 from tests.unit.builders import make_arm, toy_pair
 from traces.results import IterationSpan
 
@@ -38,7 +38,7 @@ def record(calibration: float = 1.0, sent: int = 800) -> NetworkRecord:
         for end in network.plan.ports.values():
             counters = [count, count // 100, 0, 0]
             by_class = {str(ROOT_CLASS): counters, str(FIRST_JOB_CLASS): counters}
-            samples.append([moment, moment, end.namespace, end.device, by_class])
+            samples.append([moment, moment, end.namespace, end.device, by_class, {}])
     received: dict[str, dict[str, list[int]]] = {}
     for end in network.plan.ports.values():
         received.setdefault(end.namespace, {"lo": [0, 0]})[end.device] = [5, 5 + sent]
@@ -86,6 +86,12 @@ def test_sound_evidence_is_a_valid_verdict() -> None:
 )
 def test_all_evidence_reaches_the_verdict(changes: dict[str, Any], failed: str) -> None:
     assert [invariant.name for invariant in gathered(**changes).verdict.failed] == [failed]
+
+
+def test_what_was_not_enforced_is_said_and_fails_nothing() -> None:
+    verdict = gathered(unenforced=("servers have no cgroups",)).verdict
+    assert verdict.unenforced == ("servers have no cgroups",)
+    assert verdict.status is Status.VALID
 
 
 def test_an_interrupted_arm_says_so() -> None:

@@ -1,4 +1,4 @@
-"""The networks of an arm, and what of it cannot be emulated yet."""
+"""The networks of an arm: what each job gets from its discipline and its path."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import pytest
 
 from emulator.networks import plan_arm
 from emulator.scale import ScalePlan
-from tests.unit.builders import make_arm, toy_cluster, toy_pair
-from traces.cluster import Sharing
-from traces.errors import BadInputError
+from netshaper.shaping import FRAME_BYTES
+from tests.unit.builders import GBIT, make_arm, make_job, toy_cluster, toy_pair
+from traces.cluster import Port, Sharing
+from traces.topologies.leaf_spine import leaf_spine
 
 SCALE = ScalePlan(10.0, 1e10, "a test", 1e9, 1000.0, "a test")
 
@@ -19,16 +20,29 @@ def test_a_dedicated_arm_has_a_network_for_each_job() -> None:
     assert [[job.id for job in network.jobs] for network in networks] == [["one"], ["two"]]
 
 
-def test_a_path_other_than_the_first_is_refused_at_its_job() -> None:
+@pytest.mark.parametrize("sharing", Sharing)
+def test_the_network_knows_what_each_job_is_given_by_its_discipline(sharing: Sharing) -> None:
     one, two = toy_pair()
-    arm = make_arm((one, two.model_copy(update={"path_variant": 1})))
-    with pytest.raises(BadInputError, match="cannot be emulated yet") as caught:
-        plan_arm(arm, SCALE, "run1")
-    assert caught.value.key == "workload.jobs.1.path"
+    heavy = two.model_copy(update={"weight": 3.0, "priority": 7})
+    (network,) = plan_arm(make_arm((one, heavy), cluster=toy_cluster(sharing)), SCALE, "run1")
+    end = network.plan.ports[Port("switch-left", "switch-right")]
+    found = [(leaf.quantum_bytes, leaf.turn) for leaf in end.classes.leaves]
+    assert (
+        found
+        == {
+            Sharing.FAIR: [(FRAME_BYTES, 0), (FRAME_BYTES, 0)],
+            Sharing.WEIGHTED: [(FRAME_BYTES, 0), (3 * FRAME_BYTES, 0)],
+            Sharing.PRIORITY: [(FRAME_BYTES, 7), (FRAME_BYTES, 0)],
+            Sharing.FIFO: [(FRAME_BYTES, 0)],
+        }[sharing]
+    )
 
 
-@pytest.mark.parametrize("sharing", [Sharing.WEIGHTED, Sharing.PRIORITY])
-def test_a_discipline_that_cannot_be_shaped_yet_is_refused(sharing: Sharing) -> None:
-    with pytest.raises(BadInputError, match=f"'{sharing}' is not possible yet") as caught:
-        plan_arm(make_arm(cluster=toy_cluster(sharing)), SCALE, "run1")
-    assert caught.value.key == "cluster.sharing"
+def test_a_path_other_than_the_first_has_addresses_of_its_own() -> None:
+    one = make_job("one", ("server0", "server2"))
+    two = make_job("two", ("server1", "server3")).model_copy(update={"path_variant": 1})
+    arm = make_arm((one, two), cluster=leaf_spine(4, 2, 2, GBIT))
+    (network,) = plan_arm(arm, SCALE, "run1")
+    addresses = network.plan.addresses
+    assert addresses.variants == (0, 1)
+    assert addresses.server("server3", 1) != addresses.server("server3", 0)

@@ -1,44 +1,39 @@
 """The commands that build a network.
 
-``golden/`` holds the whole list for a small dumbbell. After a change that is meant, write it anew
-with ``REGENERATE_GOLDEN=1 python -m pytest tests/unit/netshaper/test_plan.py``, and read the diff.
+``golden/`` holds the whole list for a small dumbbell under each discipline. After a change that is
+meant, write them anew with ``REGENERATE_GOLDEN=1 python -m pytest
+tests/unit/netshaper/test_plan.py``, and read the diff.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netshaper.plan import (
-    FIRST_JOB_CLASS,
-    MAX_JOBS,
-    SHARED_CLASS,
-    SHARINGS,
-    Command,
-    NetworkPlan,
-    namespace_name,
-    plan_network,
-)
+from netshaper.disciplines import FIRST_JOB_CLASS, SHARED_CLASS, JobTraffic
+from netshaper.plan import MAX_JOBS, Command, NetworkPlan, namespace_name, plan_network
 from netshaper.shaping import window_bytes
 from traces.cluster import Cluster, Link, Port, Sharing, dumbbell
-from traces.errors import BadInputError
 
 GOLDEN = Path(__file__).parent / "golden"
 RUN_ID = "run1"
+
+
+def traffic(count: int) -> list[JobTraffic]:
+    """Jobs that every discipline tells apart."""
+    return [JobTraffic(f"job{n}", weight=n + 1, priority=n % 8) for n in range(count)]
 
 
 def small_plan(
     sharing: Sharing = Sharing.FAIR, jobs: int = 2, connections: int = 4, run_id: str = RUN_ID
 ) -> NetworkPlan:
     cluster = dumbbell(1, 1, 1e9, 0.5e9, sharing)
-    return plan_network(run_id, "n0", cluster, [f"job{n}" for n in range(jobs)], 10.0, connections)
+    return plan_network(run_id, "n0", cluster, traffic(jobs), 10.0, connections)
 
 
 def words_of(plan: NetworkPlan, *begin: str) -> list[Command]:
@@ -56,15 +51,15 @@ def plans(draw: st.DrawFn) -> NetworkPlan:
         draw(st.integers(1, 4)),
         draw(st.floats(1e8, 1e11)),
         draw(st.none() | st.floats(1e8, 1e11)),
-        draw(st.sampled_from(SHARINGS)),
+        draw(st.sampled_from(Sharing)),
     )
-    jobs = [f"job{n}" for n in range(draw(st.integers(1, 5)))]
+    jobs = traffic(draw(st.integers(1, 5)))
     run_id = draw(st.from_regex(r"\A[a-z0-9]{4,12}\Z"))
     divisor, connections = draw(st.floats(1, 1000)), draw(st.integers(0, 100))
     return plan_network(run_id, "n3", cluster, jobs, divisor, connections)
 
 
-@pytest.mark.parametrize("sharing", SHARINGS)
+@pytest.mark.parametrize("sharing", Sharing)
 def test_the_commands_are_exactly_these(sharing: Sharing) -> None:
     text = "".join(f"{command}\n" for command in small_plan(sharing).commands)
     file = GOLDEN / f"dumbbell-{sharing}.txt"
@@ -73,22 +68,17 @@ def test_the_commands_are_exactly_these(sharing: Sharing) -> None:
     assert text.splitlines() == file.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("sharing", sorted(set(Sharing) - set(SHARINGS)))
-def test_a_discipline_that_cannot_be_shaped_yet_is_refused(sharing: Sharing) -> None:
-    with pytest.raises(BadInputError, match=sharing) as caught:
-        small_plan(sharing)
-    assert caught.value.key == "cluster.sharing"
-
-
-@pytest.mark.parametrize(
-    ("change", "key"),
-    [({"sharing": Sharing.FIFO}, "cluster.sharing"), ({"buffer_bytes": 9000}, "cluster.topology")],
-)
-def test_a_link_that_differs_from_the_others_is_refused(change: dict[str, Any], key: str) -> None:
-    links = (Link("a", "s", 1e9), Link("b", "s", 1e9, **change))
-    with pytest.raises(BadInputError, match="not possible yet") as caught:
-        plan_network(RUN_ID, "n0", Cluster(("a", "b"), ("s",), links), ["job"], 10.0, 4)
-    assert caught.value.key == key
+def test_every_port_has_the_discipline_of_its_link() -> None:
+    links = (Link("a", "s", 1e9), Link("b", "s", 1e9, Sharing.FIFO))
+    cluster = Cluster(("a", "b"), ("s",), links, Sharing.WEIGHTED)
+    plan = plan_network(RUN_ID, "n0", cluster, traffic(2), 10.0, 4)
+    shared = {str(port): end.classes.are_shared for port, end in plan.ports.items()}
+    assert shared == {"a->s": False, "s->a": False, "b->s": True, "s->b": True}
+    filters = [c for c in words_of(plan, "filter", "add") if "dsfield" in c.words]
+    assert {(c.namespace, value_after(c, "dev")) for c in filters} == {
+        (plan.ports[port].namespace, plan.ports[port].device)
+        for port in (Port("a", "s"), Port("s", "a"))
+    }
 
 
 def test_the_same_input_gives_the_same_plan() -> None:
@@ -124,7 +114,9 @@ def test_nothing_is_made_or_changed_outside_the_runs_namespaces(plan: NetworkPla
 def test_addresses_and_devices_are_unique(plan: NetworkPlan) -> None:
     ends = list(plan.ports.values())
     assert len({(end.namespace, end.device) for end in ends}) == len(ends)
-    addresses = [end.address for end in ends] + list(plan.server_addresses.values())
+    addresses = [end.address for end in ends] + [
+        plan.addresses.server(server) for server in plan.addresses.cluster.servers
+    ]
     assert len(set(addresses)) == len(addresses)
     assert len({end.mac for end in ends}) == len(ends)
 
@@ -158,7 +150,7 @@ def test_guaranteed_rates_never_exceed_the_port(plan: NetworkPlan) -> None:
             if command.namespace == end.namespace
             and value_after(command, "classid") not in ("1:1", "1:2", "1:3")
         ]
-        assert len(rates) == len(set(plan.job_classes.values()))
+        assert len(rates) == len(end.classes.leaves)
         assert sum(rates) <= end.shape.rate_bps
 
 
@@ -177,7 +169,7 @@ def test_every_queue_is_limited_to_the_ports_buffer(plan: NetworkPlan) -> None:
 def test_every_buffer_holds_the_windows_of_all_connections(
     connections: int, divisor: float
 ) -> None:
-    plan = plan_network("run1", "n0", dumbbell(2, 2, 5e10, 1e9), ["a"], divisor, connections)
+    plan = plan_network("run1", "n0", dumbbell(2, 2, 5e10, 1e9), traffic(1), divisor, connections)
     window = window_bytes(min(end.shape.rate_bps for end in plan.ports.values()))
     for end in plan.ports.values():
         assert end.shape.buffer_bytes >= connections * window
@@ -189,26 +181,10 @@ def test_rates_are_divided_by_the_scale() -> None:
     assert plan.ports[Port("switch-right", "switch-left")].shape.rate_bps == 50_000_000
 
 
-@given(plans())
-def test_routes_lead_from_every_server_to_every_other(plan: NetworkPlan) -> None:
-    routes = {
-        (command.namespace, command.words[2]): value_after(command, "via")
-        for command in words_of(plan, "route", "add")
-    }
-    owner = {end.address: end.namespace for end in plan.ports.values()}
-    for source, destination in itertools.permutations(plan.server_addresses, 2):
-        place = plan.namespaces[source]
-        for _ in range(4):
-            if place == plan.namespaces[destination]:
-                break
-            place = owner[routes[(place, f"{plan.server_addresses[destination]}/32")]]
-        assert place == plan.namespaces[destination]
-
-
 def test_a_server_sends_from_its_own_address() -> None:
     plan = small_plan()
     (route,) = [c for c in words_of(plan, "route", "add") if c.namespace.endswith("left0")]  # type: ignore[union-attr]
-    assert value_after(route, "src") == plan.server_addresses["left0"]
+    assert value_after(route, "src") == plan.addresses.server("left0")
 
 
 def test_neighbours_are_known_for_good() -> None:
@@ -223,19 +199,21 @@ def test_neighbours_are_known_for_good() -> None:
 
 def test_under_fair_sharing_every_job_has_a_class_and_a_codepoint() -> None:
     plan = small_plan(Sharing.FAIR, jobs=3)
-    assert plan.job_classes == {f"job{n}": FIRST_JOB_CLASS + n for n in range(3)}
+    classes = {f"job{n}": FIRST_JOB_CLASS + n for n in range(3)}
+    assert all(end.classes.of_job == classes for end in plan.ports.values())
     assert plan.job_dscp == {"job0": 1, "job1": 2, "job2": 3}
     filters = [c for c in words_of(plan, "filter", "add") if "dsfield" in c.words]
     assert len(filters) == 3 * len(plan.ports)
     for command in filters:
         dscp = int(value_after(command, "dsfield"), 16) >> 2
         (job,) = [name for name, number in plan.job_dscp.items() if number == dscp]
-        assert value_after(command, "flowid") == f"1:{plan.job_classes[job]:x}"
+        assert value_after(command, "flowid") == f"1:{classes[job]:x}"
 
 
 def test_under_fifo_all_jobs_share_one_queue() -> None:
     plan = small_plan(Sharing.FIFO, jobs=3)
-    assert set(plan.job_classes.values()) == {SHARED_CLASS}
+    for end in plan.ports.values():
+        assert set(end.classes.of_job.values()) == {SHARED_CLASS}
     assert not [c for c in words_of(plan, "filter", "add") if "dsfield" in c.words]
     roots = [c for c in words_of(plan, "qdisc", "add") if "root" in c.words]
     assert {value_after(c, "default") for c in roots} == {f"{SHARED_CLASS:x}"}

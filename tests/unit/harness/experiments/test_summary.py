@@ -30,7 +30,8 @@ from traces.scenario import Scenario, load_scenario
 
 SCALE = ScalePlan(100.0, 1.6e9, "measured on 2026-11-30", 8e8, 640.0, "a test")
 ARM_KEYS = {
-    "name", "sharing", "dedicated", "interleaver", "measured", "predicted", "difference",
+    "name", "sharing", "dedicated", "interleaver", "transport", "measured", "predicted",
+    "difference",
     "time_shifts_s", "score", "incomparable", "verdict", "scale",
 }  # fmt: skip
 
@@ -89,7 +90,7 @@ def test_a_whole_run_has_everything_of_every_arm(scenario: Scenario) -> None:
         assert arm["predicted"] == {"iteration_s": {"mean": 0.22, "p50": 0.22, "p99": 0.22}}
         assert arm["difference"] == pytest.approx({"mean": 0.1, "p50": 0.1, "p99": 0.1})
         assert set(arm["time_shifts_s"]) == {"job-a", "job-b"}
-        assert set(arm["verdict"]) == {"status", "invariants"}
+        assert set(arm["verdict"]) == {"status", "invariants", "unenforced"}
         assert arm["verdict"]["status"] == "valid"
         assert len(arm["verdict"]["invariants"]) == 9
         assert set(arm["scale"]) == {

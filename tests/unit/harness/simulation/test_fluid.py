@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -130,11 +131,36 @@ def test_a_slow_middle_link_decides() -> None:
     assert lengths(simulation) == pytest.approx([TOY_COMPUTE_S + 2 * TOY_TRANSFER_S])
 
 
-@pytest.mark.parametrize("sharing", sorted(set(Sharing) - set(SHARINGS)))
-def test_a_discipline_that_is_not_known_yet_is_refused(sharing: Sharing) -> None:
-    with pytest.raises(BadInputError, match=sharing) as caught:
-        simulate(toy_cluster(sharing), toy_pair(), 1)
+def test_ports_of_several_disciplines_are_refused() -> None:
+    cluster = toy_cluster()
+    first = replace(cluster.links[0], sharing=Sharing.WEIGHTED)
+    mixed = replace(cluster, links=(first, *cluster.links[1:]))
+    with pytest.raises(BadInputError, match="several disciplines") as caught:
+        simulate(mixed, toy_pair(), 1)
     assert caught.value.key == "cluster.sharing"
+
+
+def test_a_heavier_job_takes_its_part_until_it_is_done() -> None:
+    """3 to 1: the heavy one sends 5 MB at 750 Mbit/s, the light one has 2/3 left by then."""
+    light, heavy = toy_pair()
+    jobs = (light, heavy.model_copy(update={"weight": 3.0}))
+    simulation = simulate(toy_cluster(Sharing.WEIGHTED), jobs, 1)
+    assert lengths(simulation, "two") == pytest.approx([TOY_COMPUTE_S + TOY_TRANSFER_S * 4 / 3])
+    assert lengths(simulation, "one") == pytest.approx([TOY_COMPUTE_S + 2 * TOY_TRANSFER_S])
+
+
+def test_a_lower_priority_waits_until_the_link_is_free() -> None:
+    low, high = toy_pair()
+    jobs = (low, high.model_copy(update={"priority": 1}))
+    simulation = simulate(toy_cluster(Sharing.PRIORITY), jobs, 1)
+    assert lengths(simulation, "two") == pytest.approx([TOY_ALONE_S])
+    assert lengths(simulation, "one") == pytest.approx([TOY_COMPUTE_S + 2 * TOY_TRANSFER_S])
+    assert sum(
+        segment.rate_bps * (segment.end_s - segment.start_s)
+        for segment in simulation.segments
+        if (segment.port, segment.job) == (MIDDLE, "one")
+        and segment.end_s <= TOY_ALONE_S * (1 + 1e-9)
+    ) == pytest.approx(0.0)
 
 
 def test_jobs_on_different_paths_do_not_meet() -> None:

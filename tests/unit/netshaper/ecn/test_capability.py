@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netshaper.ecn.capability import Marking, MarkingSupport, probe_namespace
+from netshaper.ecn.capability import MarkingSupport, probe_namespace
+from netshaper.ecn.marking import Marking
 from traces.errors import MissingCapabilityError
 
 
