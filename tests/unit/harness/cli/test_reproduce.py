@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +244,15 @@ def test_ctrl_c_keeps_the_figures_that_were_made(
     assert not read_json(out / "traced" / "figures.json")["interrupted"]
 
 
+@pytest.fixture
+def interrupts_as_at_a_terminal() -> Iterator[None]:
+    """A shell starts its background jobs with Ctrl-C ignored, and tests may be one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts_as_at_a_terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_recipe_that_does_not_care_about_signals_ends_by_them(
     roundelay: Roundelay,
