@@ -125,7 +125,9 @@ def test_an_interrupt_keeps_what_was_measured_and_cleans_up(
     first = summary["arms"][0]
     assert first["interrupted"] is True
     assert first["verdict"]["status"] == "suspect"
-    assert [i["name"] for i in first["verdict"]["invariants"] if not i["ok"]] == ["completeness"]
+    # A disturbed box may fail others besides.
+    failed = [i["name"] for i in first["verdict"]["invariants"] if not i["ok"]]
+    assert "completeness" in failed
     assert summary["arms"][-1]["measured"] is None
     assert summary["arms"][-1]["predicted"] is not None
     assert (output / "report.html").exists()
