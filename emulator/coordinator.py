@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import selectors
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from emulator.messages import Message, MessageSocket
@@ -99,7 +100,8 @@ def connect_workers(workers: Sequence[MessageSocket], explain: Callable[[], str]
                 raise EmulationError(f"a worker ended before it was {expected}: {explain()}")
         if then is not None:
             for worker in workers:
-                worker.send({"do": then})
+                with _as_an_end("a worker", explain):
+                    worker.send({"do": then})
 
 
 def run_jobs(
@@ -108,9 +110,11 @@ def run_jobs(
     on_iteration: Callable[[JobRun], None],
     stop_wanted: Callable[[], bool],
     explain: Callable[[], str],
+    quiet_until_s: float = 0.0,
 ) -> None:
     """Run all ``jobs`` to their ends; once a stop is wanted, only the iterations under way.
 
+    quiet_until_s: until then silence means nothing, for a link may be down.
     explain: what the children last wrote, for the message when one ends early or falls silent.
     Raises EmulationError then.
     """
@@ -118,7 +122,8 @@ def run_jobs(
         for job in jobs:
             for worker in job.workers:
                 selector.register(worker, selectors.EVENT_READ, (job, worker))
-            job.begin(anchor_s)
+            with _as_an_end(f"a worker of job {job.job}", explain):
+                job.begin(anchor_s)
         heard_s = now_s()
         while not all(job.done for job in jobs):
             if stop_wanted():
@@ -126,7 +131,7 @@ def run_jobs(
                     job.stop_after_this_iteration()
             ready = selector.select(timeout=_POLL_S)
             heard_s = now_s() if ready else heard_s
-            awaited_s = max(heard_s, *(job.quiet_until_s for job in jobs))
+            awaited_s = max(heard_s, quiet_until_s, *(job.quiet_until_s for job in jobs))
             if now_s() - awaited_s > _SILENCE_S:
                 raise EmulationError(f"no worker has said anything for {_SILENCE_S:.0f} s")
             for key, _ in ready:
@@ -146,12 +151,19 @@ def _read(
                 f"a worker of job {job.job} ended: {explain() or 'it said nothing'}"
             )
         before = len(job.measured)
-        try:
+        with _as_an_end(f"a worker of job {job.job}", explain):
             job.handle(message)
-        except OSError:
-            raise EmulationError(f"a worker of job {job.job} ended: {explain()}") from None
         if len(job.measured) > before:
             on_iteration(job)
+
+
+@contextlib.contextmanager
+def _as_an_end(who: str, explain: Callable[[], str]) -> Iterator[None]:
+    """A message that cannot be sent means that ``who`` ended, and is no broken pipe of ours."""
+    try:
+        yield
+    except OSError:
+        raise EmulationError(f"{who} ended: {explain() or 'it said nothing'}") from None
 
 
 def now_s() -> float:

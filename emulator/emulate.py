@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from emulator.coordinator import START_LEAD_S, JobRun, now_s, run_jobs
 from emulator.cpu_time import read_cpu_time, shares
 from emulator.jobs import start_jobs
+from emulator.link_changer import LinkChanger
 from emulator.measurement import ArmMeasurement, NetworkRecord, gather
 from emulator.messages import MessageSocket
 from emulator.networks import PlannedNetwork
@@ -14,6 +15,7 @@ from emulator.scale import BUDGET_SHARE, ScalePlan
 from emulator.session import Session
 from emulator.timeshift import TimeShiftAgent
 from emulator.watch import calibrate, start_sampler, stop_sampler
+from traces.link_events import last_up_s
 from traces.scenario import Arm
 from traces.schedule import TimeShift
 
@@ -53,10 +55,20 @@ def emulate_arm(
             if shift is not None:
                 run.agent = TimeShiftAgent(anchor_s, shift.shift_s, shift.grid_period_s)
         before = read_cpu_time()
-        run_jobs(runs, anchor_s, _shown(progress, arm, runs), stop_wanted, session.explain)
+        with LinkChanger(networks, anchor_s) as changer:
+            run_jobs(
+                runs,
+                anchor_s,
+                _shown(progress, arm, runs),
+                lambda: stop_wanted() or changer.failed,
+                session.explain,
+                quiet_until_s=anchor_s + last_up_s(arm.events),
+            )
         cpu_shares = shares(before, read_cpu_time())
         records = [
-            NetworkRecord(network, rates, stop_sampler(sampler, session))
+            NetworkRecord(
+                network, rates, stop_sampler(sampler, session), changer.applied(network.name)
+            )
             for network, rates, sampler in zip(networks, calibrated, samplers, strict=True)
         ]
         return gather(

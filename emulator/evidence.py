@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.verdict import PortEvidence, SwitchEvidence
+from emulator.link_changer import AppliedChange
+from emulator.verdict import PortEvidence, RateChange, SwitchEvidence
 from netshaper.disciplines import ROOT_CLASS, UNCLASSIFIED_CLASS
 from netshaper.plan import NetworkPlan, PlannedPort
 from traces.cluster import Cluster
+from traces.link_events import Change
 from traces.results import LinkRow
 
 Samples = Sequence[Sequence[Any]]
@@ -55,14 +57,19 @@ def link_rows(
     samples: PortSamples,
     anchor_s: float,
     rate_divisor: float,
+    applied: Sequence[AppliedChange] = (),
 ) -> list[LinkRow]:
-    """Load of every port per job, unscaled: rates and bytes times ``rate_divisor``."""
+    """Load of every port per job, unscaled: rates and bytes times ``rate_divisor``.
+
+    applied: what was changed while it ran; a link that is down has no capacity.
+    """
     rows = []
     for end in plan.ports.values():
         jobs: dict[int, str | None] = {}
         for name, minor in end.classes.of_job.items():
             jobs[minor] = None if minor in jobs else name
         series = samples[(end.namespace, end.device)]
+        changes = _rate_changes(end, applied)
         for before, now in itertools.pairwise(series):
             for minor, job in jobs.items():
                 sent, packets, dropped, backlog = now.counters[minor]
@@ -75,7 +82,14 @@ def link_rows(
                         job=job,
                         t_s=now.t_s - anchor_s,
                         rate_bps=(sent - sent_before) * 8 / (now.t_s - before.t_s) * rate_divisor,
-                        capacity_bps=end.shape.rate_bps * rate_divisor,
+                        capacity_bps=next(
+                            (
+                                each.change.event.rate_bps
+                                for each in reversed(changes)
+                                if each.done_s <= now.t_s
+                            ),
+                            end.shape.rate_bps * rate_divisor,
+                        ),
                         backlog_bytes=backlog * rate_divisor,
                         dropped_packets=dropped - dropped_before,
                         sent_packets=packets - packets_before,
@@ -86,6 +100,14 @@ def link_rows(
     return rows
 
 
+def _rate_changes(end: PlannedPort, applied: Sequence[AppliedChange]) -> list[AppliedChange]:
+    return [
+        each
+        for each in applied
+        if end.port in each.change.event.ports and each.change.event.change is not Change.LATENCY
+    ]
+
+
 def _marked(sample: Sample, plan: NetworkPlan, minor: int, job: str | None) -> int:
     """Packets of ``job`` (of all, where a queue is shared) that the port had marked by then."""
     by_dscp = sample.marks.get("dscp", {})
@@ -94,11 +116,14 @@ def _marked(sample: Sample, plan: NetworkPlan, minor: int, job: str | None) -> i
 
 
 def port_evidence(
-    plan: NetworkPlan, samples: PortSamples, calibrated_bps: Mapping[str, float]
+    plan: NetworkPlan,
+    samples: PortSamples,
+    calibrated_bps: Mapping[str, float],
+    applied: Sequence[AppliedChange] = (),
 ) -> list[PortEvidence]:
     """One PortEvidence a port. calibrated_bps: by port, as measured before the run."""
     return [
-        _port_evidence(plan, end, samples[(end.namespace, end.device)], calibrated_bps)
+        _port_evidence(plan, end, samples[(end.namespace, end.device)], calibrated_bps, applied)
         for end in plan.ports.values()
     ]
 
@@ -108,23 +133,30 @@ def _port_evidence(
     end: PlannedPort,
     series: Sequence[Sample],
     calibrated_bps: Mapping[str, float],
+    applied: Sequence[AppliedChange],
 ) -> PortEvidence:
     first, last = series[0].counters, series[-1].counters
     # HTB counts a drop at the leaf class and again at the root; leaves are the ones to add.
     dropped = sum(last[m][2] - first[m][2] for m in last if m != ROOT_CLASS)
     nothing = [0, 0, 0, 0]
     stray = last.get(UNCLASSIFIED_CLASS, nothing)[0] - first.get(UNCLASSIFIED_CLASS, nothing)[0]
+    changes = [
+        (each, next(after.shape for after in each.change.ends if after.port == end.port))
+        for each in _rate_changes(end, applied)
+    ]
+    burst_bytes = max([end.shape.burst_bytes, *(shape.burst_bytes for _, shape in changes)])
     return PortEvidence(
         port=f"{end.namespace} {end.port}",
         rate_bps=end.shape.rate_bps,
         # HTB lets a leaf spend its own bucket on top of the port's.
-        burst_bytes=end.shape.burst_bytes * (1 + len(end.classes.leaves)),
+        burst_bytes=burst_bytes * (1 + len(end.classes.leaves)),
         calibrated_bps=calibrated_bps[str(end.port)],
         before_s=[sample.before_s for sample in series],
         after_s=[sample.after_s for sample in series],
         sent_bytes=[sample.counters[ROOT_CLASS][0] for sample in series],
         dropped_packets=dropped,
         unclassified_bytes=stray,
+        changes=[RateChange(each.begun_s, each.done_s, shape.rate_bps) for each, shape in changes],
     )
 
 

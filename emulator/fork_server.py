@@ -26,9 +26,9 @@ from emulator.cgroups import join_group
 from emulator.messages import Message, MessageSocket
 from emulator.sampler import run_sampler
 from emulator.worker import run_worker
+from netshaper.parent_death import end_with_parent
 from netshaper.run_state import RunState
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_TIMERSLACK = 29
 _MAX_REQUEST_BYTES = 2**22
 
@@ -109,11 +109,8 @@ def _run_child(request: Message, control: MessageSocket) -> None:
     status = 1
     try:
         parent = os.getppid()
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(status)  # the fork server died before the signal was armed
-        libc.prctl(_PR_SET_TIMERSLACK, 1)
+        end_with_parent(parent)
+        ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         gc.disable()  # a pause in mid-iteration would count as network time
         if request["cgroup"] is not None:

@@ -16,6 +16,8 @@ import struct
 import subprocess
 from collections.abc import Mapping
 
+from traces.errors import MissingCapabilityError
+
 CONGESTION_CONTROLS = ("cubic", "reno", "bbr", "dctcp")
 QDISCS = ("red", "netem", "fq")
 ECN_MARKERS = ("red", "fq_codel", "eBPF")
@@ -82,6 +84,17 @@ def traffic_control() -> Mapping[str, bool] | None:
     has = {name: line not in failed for line, name in enumerate(_TC_COMMANDS, 1)}
     has["eBPF"] = has["clsact"] and has["cls_bpf"] and _loads_ebpf()
     return {name: has[name] for name in dict.fromkeys((*QDISCS, *ECN_MARKERS))}
+
+
+def require_netem() -> None:
+    """Raise MissingCapabilityError where this kernel cannot add latency to a link."""
+    found = traffic_control()
+    if found is not None and not found["netem"]:
+        raise MissingCapabilityError(
+            "this kernel has no netem, so no event can add latency to a link",
+            remedy="use a kernel with CONFIG_NET_SCH_NETEM (its module may be in a package of its "
+            "own, such as linux-modules-extra), or leave the events of 'latency' out",
+        )
 
 
 def failed_lines(said: str) -> set[int]:

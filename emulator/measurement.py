@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from emulator.coordinator import JobRun
 from emulator.evidence import (
@@ -14,6 +14,7 @@ from emulator.evidence import (
     samples_by_port,
     switch_evidence,
 )
+from emulator.link_changer import AppliedChange
 from emulator.messages import Message
 from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
@@ -25,7 +26,7 @@ from emulator.verdict import (
     invariants_of,
     judge,
 )
-from traces.results import IterationRow, LinkRow, iteration_rows
+from traces.results import EventRow, IterationRow, LinkRow, iteration_rows
 from traces.scenario import Arm
 
 
@@ -44,15 +45,20 @@ class ArmMeasurement:
     interrupted: bool
     sample_interval_s: float
     sampler_cpu_share: float
+    events: list[EventRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class NetworkRecord:
-    """What was watched on one network: rates before the run, the sampler's report of it."""
+    """What was watched on one network: rates before the run, the sampler's report of it.
+
+    applied: what was changed on it meanwhile.
+    """
 
     network: PlannedNetwork
     calibrated_bps: Mapping[str, float]
     report: Message
+    applied: Sequence[AppliedChange] = ()
 
     @functools.cached_property
     def samples(self) -> PortSamples:
@@ -90,7 +96,20 @@ def gather(
                 record.samples,
                 anchor_s,
                 scale.rate_divisor,
+                record.applied,
             )
+        ],
+        events=[
+            EventRow(
+                arm=arm.name,
+                network=each.network,
+                event=str(each.change.event),
+                at_s=each.change.event.at_s,
+                begun_s=each.begun_s - anchor_s,
+                done_s=each.done_s - anchor_s,
+            )
+            for record in records
+            for each in record.applied
         ],
         adjustments={run.job: run.agent.adjustments if run.agent else 0 for run in runs},
         verdict=_verdict(arm, runs, records, cpu_shares, iterations, unenforced),
@@ -112,7 +131,7 @@ def _verdict(
     switches: list[SwitchEvidence] = []
     for record in records:
         plan, samples = record.network.plan, record.samples
-        ports += port_evidence(plan, samples, record.calibrated_bps)
+        ports += port_evidence(plan, samples, record.calibrated_bps, record.applied)
         switches += switch_evidence(arm.cluster, plan, samples, record.report["received"])
     counted = sorted(row.iteration_s for row in iterations if row.counted)
     idle_share, steal_share = cpu_shares

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from emulator.scale import ScalePlan
 from netshaper.disciplines import JobTraffic
 from netshaper.ecn.marking import Marking
+from netshaper.link_changes import PlannedChange, delayed_ports, plan_changes
 from netshaper.plan import NetworkPlan, plan_network
 from netshaper.shaping import window_bytes
 from traces.scenario import Arm, Job
@@ -14,11 +15,15 @@ from traces.scenario import Arm, Job
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """One network of an arm with the jobs on it; a dedicated arm has one a job."""
+    """One network of an arm with the jobs on it; a dedicated arm has one a job.
+
+    changes: of its links while it runs, in order of time.
+    """
 
     name: str
     plan: NetworkPlan
     jobs: tuple[Job, ...]
+    changes: tuple[PlannedChange, ...] = ()
 
 
 def plan_arm(
@@ -36,17 +41,20 @@ def plan_arm(
     networks = []
     for index, jobs in enumerate(arm.networks, start=first_network):
         name = f"n{index}"
+        traffic = [JobTraffic(job.id, job.weight, job.priority, job.path_variant) for job in jobs]
         plan = plan_network(
             run_id,
             name,
             arm.cluster,
-            [JobTraffic(job.id, job.weight, job.priority, job.path_variant) for job in jobs],
+            traffic,
             scale.rate_divisor,
             connections=sum(len(job.connections) for job in jobs),
             ecn_threshold_bytes=None if threshold_bytes is None else round(threshold_bytes),
             marking=marking,
+            delayed=delayed_ports(arm.events),
         )
-        networks.append(PlannedNetwork(name, plan, jobs))
+        changes = plan_changes(plan, arm.cluster, arm.events, traffic, scale.rate_divisor)
+        networks.append(PlannedNetwork(name, plan, jobs, changes))
     return networks
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from netshaper.shaping import FRAME_BYTES, PAYLOAD_SHARE, TCP_PAYLOAD_BYTES
 from traces.cluster import Cluster
 from traces.errors import BadInputError
+from traces.link_events import fastest
 from traces.quantities import format_rate
 from traces.scenario import Arm, Job
 
@@ -117,9 +118,11 @@ def plan_scale(arms: Sequence[Arm], budget: Budget, rate_divisor: float | None =
     Without ``rate_divisor``: as many packets as do good, where the box's budget allows it. Raises
     BadInputError where a link would become too slow.
     """
-    load = max(load_hop_bps(arm.cluster, arm.jobs) for arm in arms)
+    load = max(load_hop_bps(fastest(arm.cluster, arm.events), arm.jobs) for arm in arms)
     smallest = min(smallest_transfer_bytes(arm.jobs) for arm in arms)
-    slowest_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
+    slowest_link_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
+    changed_bps = [event.rate_bps for arm in arms for event in arm.events if event.rate_bps > 0]
+    slowest_bps = min([slowest_link_bps, *changed_bps])
     if rate_divisor is not None:
         divisor, reason = rate_divisor, "given in the scenario"
     elif load == 0:
@@ -142,7 +145,11 @@ def plan_scale(arms: Sequence[Arm], budget: Budget, rate_divisor: float | None =
             f"a link of {format_rate(slowest_bps)} would be emulated at "
             f"{format_rate(slowest_bps / divisor)}",
             allowed=f"links that keep {format_rate(LEAST_RATE_BPS)} after division by the scale",
-            key="cluster.rate" if rate_divisor is None else "scale.rate_divisor",
+            key="scale.rate_divisor"
+            if rate_divisor is not None
+            else "cluster.rate"
+            if slowest_bps == slowest_link_bps
+            else "events",
         )
     packets = smallest / divisor * PAYLOAD_SHARE / TCP_PAYLOAD_BYTES
     return ScalePlan(divisor, budget.hop_bps, budget.source, load / divisor, packets, reason)

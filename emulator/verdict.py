@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netshaper.shaping import FRAME_BYTES
 
@@ -76,9 +77,19 @@ def judge(invariants: Sequence[Invariant], unenforced: Sequence[str] = ()) -> Ve
 
 
 @dataclass(frozen=True)
+class RateChange:
+    """A port got the rate ``rate_bps`` at some moment between the two."""
+
+    begun_s: float
+    done_s: float
+    rate_bps: float
+
+
+@dataclass(frozen=True)
 class PortEvidence:
     """What one port did in a run: calibration, and its samples in order of time.
 
+    rate_bps: at first, when it was calibrated. burst_bytes: the largest it ever had.
     before_s, after_s, sent_bytes: shape (samples,); a count, cumulative, was read between the two.
     """
 
@@ -91,6 +102,7 @@ class PortEvidence:
     sent_bytes: Sequence[int]
     dropped_packets: int
     unclassified_bytes: int
+    changes: Sequence[RateChange] = ()
 
 
 @dataclass(frozen=True)
@@ -159,7 +171,7 @@ def _calibration(ports: Sequence[PortEvidence]) -> Invariant:
 
 
 def rate_excess_bytes(port: PortEvidence) -> float:
-    """Most bytes that any window between two samples sent beyond rate x window + bucket.
+    """Most bytes that any window between two samples sent beyond rates x window + bucket.
 
     A window is taken as long as its two readings allow, so that a late reading is never an excess.
     One pass covers every pair of samples (Kadane's scan over the cumulative excess).
@@ -167,10 +179,26 @@ def rate_excess_bytes(port: PortEvidence) -> float:
     if len(port.sent_bytes) < 2:
         return 0.0
     sent = np.asarray(port.sent_bytes, dtype=float)
-    at_first = sent - np.asarray(port.before_s) * port.rate_bps / 8
-    at_last = sent - np.asarray(port.after_s) * port.rate_bps / 8
+    at_first = sent - _allowed_bytes(port, np.asarray(port.before_s))
+    at_last = sent - _allowed_bytes(port, np.asarray(port.after_s))
     lowest_before = np.minimum.accumulate(at_first)
     return float(np.max(at_last[1:] - lowest_before[:-1]) - port.burst_bytes)
+
+
+def _allowed_bytes(port: PortEvidence, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the rates in force let through by each of ``times_s``, from some moment on.
+
+    While a rate is being changed the greater of the two counts.
+    """
+    rates = np.array([port.rate_bps, *(change.rate_bps for change in port.changes)])
+    switches = [
+        change.begun_s if raised else change.done_s
+        for change, raised in zip(port.changes, np.diff(rates) > 0, strict=True)
+    ]
+    starts = np.array([0.0, *switches])
+    at_starts = np.concatenate(([0.0], np.cumsum(np.diff(starts) * rates[:-1])))
+    index = np.maximum(np.searchsorted(starts, times_s, side="right") - 1, 0)
+    return np.asarray((at_starts[index] + (times_s - starts[index]) * rates[index]) / 8)
 
 
 def _rate_bound(ports: Sequence[PortEvidence]) -> Invariant:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from emulator.messages import Message, MessageSocket
 from emulator.networks import PlannedNetwork, common_window_bytes
 from emulator.session import Session
@@ -73,7 +75,8 @@ def start_sampler(session: Session, network: PlannedNetwork) -> MessageSocket:
 
 def stop_sampler(sampler: MessageSocket, session: Session) -> Message:
     """The report of ``sampler``, with a last sample of every port."""
-    sampler.send({"do": "stop"})
+    with contextlib.suppress(OSError):  # it is gone: then it has no report either
+        sampler.send({"do": "stop"})
     report = sampler.receive()
     if report is None:
         raise EmulationError(f"the sampler ended early: {session.explain()}")

@@ -20,7 +20,7 @@ MOST_WEIGHT_RATIO = 100
 
 HIGHEST_PRIORITY = 7
 _PRIORITY_FLOOR_SHARE = 1e-4
-_LEAST_RATE_BPS = 800  # a frame's bucket at this rate still fits into HTB's 32-bit times
+LEAST_RATE_BPS = 800  # a frame's bucket at this rate still fits into HTB's 32-bit times
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def port_classes(sharing: Sharing, shape: PortShape, jobs: Sequence[JobTraffic])
         leaves.append(
             Leaf(
                 minor=of_job[job.id],
-                rate_bps=max(int(rate_bps), _LEAST_RATE_BPS),
+                rate_bps=max(int(rate_bps), LEAST_RATE_BPS),
                 quantum_bytes=round(FRAME_BYTES * weight / least),
                 turn=turn,
             )

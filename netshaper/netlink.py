@@ -69,11 +69,12 @@ class ClassCounters:
 
 @dataclass(frozen=True)
 class QueueSettings:
-    """A queueing discipline: its kind, where it hangs, and a fifo's limit."""
+    """A queueing discipline: its kind, where it hangs, a fifo's limit, and netem's delay."""
 
     kind: str
     parent_minor: int
     limit: int | None
+    delay_ticks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,8 @@ class NetlinkSocket:
             kind = attributes[_TCA_KIND].rstrip(b"\0").decode()
             options = attributes.get(_TCA_OPTIONS, b"")
             limit = struct.unpack_from("=I", options)[0] if kind.endswith("fifo") else None
-            found.append(QueueSettings(kind, parent & 0xFFFF, limit))
+            delay = struct.unpack_from("=I", options)[0] if kind == "netem" else None
+            found.append(QueueSettings(kind, parent & 0xFFFF, limit, delay))
         return found
 
     def own_statistics(self, device_index: int) -> dict[int, tuple[str, bytes]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from netshaper.addresses import Addresses, port_addresses
+from netshaper.classes import all_leaves, leaf_class_words, root_class_words
+from netshaper.delay import netem_words
 from netshaper.disciplines import (
     ACKNOWLEDGEMENT_CLASS,
-    HIGHEST_PRIORITY,
-    ROOT_CLASS,
     SHARED_CLASS,
     UNCLASSIFIED_CLASS,
     JobTraffic,
@@ -38,7 +38,6 @@ UNSHAPED_BELOW_BYTES = 64
 """IPv4 packets shorter than this pass beside the shaped classes."""
 
 _UNSHAPED_RATE_BPS = 100_000_000_000
-_LEAST_REST_BPS = 8
 
 _EVERY_NODE = (
     "net.ipv6.conf.all.disable_ipv6=1",
@@ -78,6 +77,7 @@ class PlannedPort:
     """One end of a link: where it lives, its addresses, and what it is shaped to.
 
     marker: of a switch's port with an ECN threshold. It is no tc command: see netshaper.ecn.
+    delay_s: of a port whose latency some event changes; its queues are netem's.
     """
 
     port: Port
@@ -88,6 +88,7 @@ class PlannedPort:
     shape: PortShape
     classes: PortClasses
     marker: MarkerSettings | None = None
+    delay_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -122,12 +123,14 @@ def plan_network(
     connections: int,
     ecn_threshold_bytes: int | None = None,
     marking: Marking = Marking.MARKER,
+    delayed: Collection[Port] = (),
 ) -> NetworkPlan:
     """Plan ``cluster`` with every rate and buffer divided by ``rate_divisor``.
 
     network: a short name, unique in the run (two arms may stand side by side).
     connections: how many TCP connections the jobs will open in all; sizes the buffers.
     ecn_threshold_bytes: of every switch's port, as it is emulated; marking: by what.
+    delayed: ports that are built for a latency, of zero at first; it takes a kernel with netem.
     Raises ValueError for names or counts that cannot be realised, and BadInputError, with a key of
     the scenario, for weights and buffers that cannot.
     """
@@ -137,7 +140,9 @@ def plan_network(
         )
     namespaces = {node: namespace_name(run_id, network, node) for node in cluster.nodes}
     addresses = Addresses.of(cluster, (job.path_variant for job in jobs))
-    ports = _plan_ports(cluster, namespaces, jobs, rate_divisor, connections, ecn_threshold_bytes)
+    ports = _plan_ports(
+        cluster, namespaces, jobs, rate_divisor, connections, ecn_threshold_bytes, delayed
+    )
     dscp = {job.id: index + 1 for index, job in enumerate(jobs)}
     commands = (
         *(Command("ip", ("netns", "add", namespaces[node])) for node in cluster.nodes),
@@ -156,6 +161,7 @@ def _plan_ports(
     rate_divisor: float,
     connections: int,
     ecn_threshold_bytes: int | None,
+    delayed: Collection[Port],
 ) -> dict[Port, PlannedPort]:
     devices: dict[str, int] = defaultdict(int)
     addresses = port_addresses(cluster)
@@ -184,6 +190,7 @@ def _plan_ports(
             shape=shape,
             classes=classes,
             marker=marker,
+            delay_s=0.0 if port in delayed else None,
         )
         devices[port.node] += 1
     return ports
@@ -311,7 +318,7 @@ def _shaping(
     words: dict[Hashable, list[tuple[str, ...]]] = {}
     commands = []
     for port, end in ports.items():
-        kind = (end.device, end.shape, end.marker, cluster.sharing_at(port))
+        kind = (end.device, end.shape, end.marker, end.delay_s, cluster.sharing_at(port))
         if kind not in words:
             words[kind] = _shape(end, dscp, marking)
         commands += [Command("tc", each, end.namespace) for each in words[kind]]
@@ -326,41 +333,22 @@ def _shape(end: PlannedPort, dscp: Mapping[str, int], marking: Marking) -> list[
     """
     shape, classes = end.shape, end.classes
     commands: list[tuple[str, ...]] = []
-    ceil = ("ceil", f"{shape.rate_bps}bit", "burst", str(shape.burst_bytes))
-    bucket = (*ceil, "cburst", str(shape.burst_bytes), "quantum")
-    quantum = str(shape.quantum_bytes)
 
     def tc(*words: str) -> None:
         commands.append(words)
 
-    def leaf(minor: int, rate_bps: int, quantum_bytes: int, turn: int) -> None:
-        class_id = f"1:{minor:x}"
-        of_root = ("parent", f"1:{ROOT_CLASS:x}", "classid", class_id)
-        shares = ("htb", "prio", str(turn), "rate", f"{rate_bps}bit", *bucket, str(quantum_bytes))
-        tc("class", "add", "dev", end.device, *of_root, *shares)
-        queue: tuple[str, ...] = ("bfifo", "limit", str(shape.buffer_bytes))
-        if end.marker is not None and marking is Marking.RED:
-            threshold_bytes = end.marker.threshold_bytes
-            queue = red_words(
-                shape.rate_bps, threshold_bytes, shape.burst_bytes, shape.buffer_bytes
-            )
-        tc("qdisc", "add", "dev", end.device, "parent", class_id, *queue)
-
     default = SHARED_CLASS if classes.are_shared else UNCLASSIFIED_CLASS
     root = ("root", "handle", "1:", "htb", "default", f"{default:x}")
     tc("qdisc", "add", "dev", end.device, *root)
-    root_class = ("parent", "1:", "classid", f"1:{ROOT_CLASS:x}", "htb")
-    whole = ("rate", f"{shape.rate_bps}bit", *bucket, quantum)
-    tc("class", "add", "dev", end.device, *root_class, *whole)
-    for each in classes.leaves:
-        leaf(each.minor, each.rate_bps, each.quantum_bytes, each.turn)
-    if not classes.are_shared:
-        rest_bps = max(shape.rate_bps // 1000, _LEAST_REST_BPS)
-        leaf(UNCLASSIFIED_CLASS, rest_bps, shape.quantum_bytes, HIGHEST_PRIORITY)
+    tc(*root_class_words("add", end.device, shape))
+    queue = _queue_words(end, marking)
+    for leaf in all_leaves(shape, classes):
+        tc(*leaf_class_words("add", end.device, shape, leaf))
+        tc("qdisc", "add", "dev", end.device, "parent", f"1:{leaf.minor:x}", *queue)
 
     unshaped = ("parent", "1:", "classid", f"1:{ACKNOWLEDGEMENT_CLASS:x}", "htb")
     beside = ("rate", f"{_UNSHAPED_RATE_BPS}bit", "burst", "65536", "cburst", "65536")
-    tc("class", "add", "dev", end.device, *unshaped, *beside, "quantum", quantum)
+    tc("class", "add", "dev", end.device, *unshaped, *beside, "quantum", str(shape.quantum_bytes))
     to_acknowledgements = ("flowid", f"1:{ACKNOWLEDGEMENT_CLASS:x}")
     # An IPv4 packet shorter than 64 bytes: headers and timestamps, no data to speak of.
     short = ("u32", "match", "u16", "0x0000", "0xffc0", "at", "2", *to_acknowledgements)
@@ -371,3 +359,13 @@ def _shape(end: PlannedPort, dscp: Mapping[str, int], marking: Marking) -> list[
             to_job = ("parent", "1:", "protocol", "ip", "prio", "2", *codepoint)
             tc("filter", "add", "dev", end.device, *to_job, "flowid", f"1:{minor:x}")
     return commands
+
+
+def _queue_words(end: PlannedPort, marking: Marking) -> tuple[str, ...]:
+    shape = end.shape
+    if end.delay_s is not None:
+        return netem_words(end.delay_s, shape.buffer_bytes)
+    if end.marker is not None and marking is Marking.RED:
+        threshold_bytes = end.marker.threshold_bytes
+        return red_words(shape.rate_bps, threshold_bytes, shape.burst_bytes, shape.buffer_bytes)
+    return ("bfifo", "limit", str(shape.buffer_bytes))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable, Sequence
+
 from netshaper.disciplines import ACKNOWLEDGEMENT_CLASS, ROOT_CLASS, UNCLASSIFIED_CLASS, Leaf
 from netshaper.ecn.loader import check_marker
 from netshaper.ecn.marking import Marking
@@ -50,6 +53,20 @@ def check_network(plan: NetworkPlan) -> None:
                     differences += _check_port(port, plan.marking, reader, links[port.device].index)
         finally:
             reader.close()
+    _refuse(differences)
+
+
+def check_ports(ports: Iterable[PlannedPort]) -> None:
+    """Compare single ports, which have no marker, with what they should be; as check_network."""
+    differences = []
+    for port in ports:
+        with contextlib.closing(NetlinkSocket(port.namespace)) as reader:
+            index = reader.links()[port.device].index
+            differences += _check_port(port, Marking.MARKER, reader, index)
+    _refuse(differences)
+
+
+def _refuse(differences: Sequence[str]) -> None:
     if differences:
         raise EmulationError(
             "the kernel holds other settings than planned: " + "; ".join(differences[:5])
@@ -68,6 +85,7 @@ def _check_port(
     queues = reader.queues(device_index)
     limits = {queue.parent_minor: queue.limit for queue in queues}
     kinds = {queue.parent_minor: queue.kind for queue in queues}
+    delays = {queue.parent_minor: queue.delay_ticks for queue in queues}
     marked_by_red = port.marker is not None and marking is Marking.RED
     if port.marker is not None and marking is Marking.MARKER:
         check_marker(port.namespace, port.device, port.marker)
@@ -79,7 +97,9 @@ def _check_port(
             differences.append(f"{where} 1:{minor:x} {setting}: planned {wanted}, found {found}")
         if minor == ROOT_CLASS:
             continue
-        if marked_by_red:
+        if port.delay_s is not None:
+            differences += _check_delay(f"{where} 1:{minor:x}", port.delay_s, delays.get(minor))
+        elif marked_by_red:
             if kinds.get(minor) != "red":
                 differences.append(f"{where} 1:{minor:x}: planned red, found {kinds.get(minor)}")
         elif limits.get(minor) != port.shape.buffer_bytes:
@@ -88,3 +108,11 @@ def _check_port(
                 f"{where} 1:{minor:x} limit: planned {port.shape.buffer_bytes}, found {found_limit}"
             )
     return differences
+
+
+def _check_delay(where: str, planned_s: float, found_ticks: int | None) -> list[str]:
+    found_s = None if found_ticks is None else found_ticks * PSCHED_TICK_S
+    # tc rounds to a microsecond.
+    if found_s is not None and abs(found_s - planned_s) <= 1e-6:
+        return []
+    return [f"{where} delay (s): planned {planned_s:g}, found {found_s}"]

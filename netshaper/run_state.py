@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -22,6 +23,7 @@ from traces.errors import BadInputError, EmulationError
 
 STATE_DIRECTORY_VARIABLE = "ROUNDELAY_STATE_DIR"
 _RECORD = "record.json"
+_BESIDE = re.compile(r"\.[a-z0-9]+-(\d+)-\w+")  # the directory of a claim that process PID makes
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,19 @@ def _directory_beside(run_id: str) -> Path:
     while True:
         state_root().mkdir(mode=0o755, parents=True, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
-            return Path(tempfile.mkdtemp(prefix=f".{run_id}-", dir=state_root()))
+            return Path(tempfile.mkdtemp(prefix=f".{run_id}-{os.getpid()}-", dir=state_root()))
+
+
+def remove_unfinished_claims() -> None:
+    """Remove what processes left that were killed while they claimed a run id: no run has it."""
+    if not state_root().is_dir():
+        return
+    for directory in state_root().iterdir():
+        claim = _BESIDE.fullmatch(directory.name)
+        if claim and ProcessIdentity.of(int(claim[1])) is None:
+            shutil.rmtree(directory, ignore_errors=True)
+    with contextlib.suppress(OSError):  # runs are still there
+        state_root().rmdir()
 
 
 def load_state(directory: Path) -> RunState:

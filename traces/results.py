@@ -70,6 +70,18 @@ class LinkRow:
     marked_packets: int = 0
 
 
+@dataclass(frozen=True)
+class EventRow:
+    """A change of a link on one network: when it was due, and when it was made, from and to."""
+
+    arm: str
+    network: str
+    event: str
+    at_s: float
+    begun_s: float
+    done_s: float
+
+
 def iteration_rows(
     arm: str, job: str, spans: Sequence[IterationSpan], warmup: int, anchor_s: float
 ) -> list[IterationRow]:

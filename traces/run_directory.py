@@ -30,8 +30,8 @@ def prepare_directory(directory: Path) -> Path:
 
     Returns the topmost directory that was made on the way, or ``directory`` where it was there.
     """
-    absent = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
+        absent = [path for path in (directory, *directory.parents) if not path.exists()]
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
             raise BadInputError(

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from traces.cluster import Cluster
 from traces.cluster_spec import ClusterSpec
 from traces.errors import BadInputError
+from traces.link_events import EventSpec, LinkEvent, link_events
 from traces.model_profile import ModelProfile, read_profile
 from traces.models import RECONSTRUCTED
 from traces.quantities import DurationS, SizeBytes
@@ -18,7 +19,7 @@ from traces.routing import MAX_VARIANTS
 from traces.scenario_file import Name, ScenarioFile, Strict
 from traces.yaml_source import KeyPath, YamlSource
 
-SECTIONS = ("cluster", "workload", "scheduler", "transport")
+SECTIONS = ("cluster", "workload", "scheduler", "transport", "events")
 
 _LISTED = 16  # servers that an error names before it only counts them
 
@@ -72,12 +73,13 @@ class ScaleSpec(Strict):
 
 
 class ArmSpec(Strict):
-    """One variant: the sections (or keys of them) that differ."""
+    """One variant: the sections (or keys of them) that differ; events as a whole."""
 
     cluster: dict[str, object] = Field(default_factory=dict)
     workload: dict[str, object] = Field(default_factory=dict)
     scheduler: dict[str, object] = Field(default_factory=dict)
     transport: dict[str, object] = Field(default_factory=dict)
+    events: list[dict[str, object]] | None = None
 
 
 class ScenarioSpec(Strict):
@@ -90,6 +92,7 @@ class ScenarioSpec(Strict):
     workload: WorkloadSpec
     scheduler: SchedulerSpec = SchedulerSpec()
     transport: TransportSpec = TransportSpec()
+    events: list[EventSpec] = Field(default_factory=list, max_length=1000)
     scale: ScaleSpec = ScaleSpec()
     arms: dict[Name, ArmSpec] = Field(default_factory=dict)
 
@@ -131,6 +134,7 @@ class Job(Strict):
 class Arm(BaseModel):
     """One variant of the scenario, ready to be simulated or emulated.
 
+    events: changes of links while it runs, in order of time; on each copy of the cluster.
     warnings: what of its topology is probably a mistake, a sentence each.
     """
 
@@ -144,6 +148,7 @@ class Arm(BaseModel):
     warmup_iterations: int
     interleaver: Literal["none", "cassini"]
     transport: TransportSpec = TransportSpec()
+    events: tuple[LinkEvent, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -247,8 +252,22 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
         warmup_iterations=spec.workload.warmup_iterations,
         interleaver=spec.scheduler.interleaver,
         transport=spec.transport,
+        events=_events(file, name, spec, cluster),
         warnings=warnings,
     )
+
+
+def _events(
+    file: ScenarioFile[ScenarioSpec], arm: str, spec: ScenarioSpec, cluster: Cluster
+) -> tuple[LinkEvent, ...]:
+    # A marker is assembled for one rate and one queue.
+    if spec.events and spec.transport.ecn_threshold is not None:
+        problem = "links cannot change yet where packets are marked"
+        raise file.error(arm, ("events",), problem, "no events, or no 'ecn_threshold'")
+    try:
+        return link_events(spec.events, cluster)
+    except BadInputError as error:
+        raise file.locate(error, arm) from None
 
 
 def _cluster(

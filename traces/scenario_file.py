@@ -72,6 +72,8 @@ class ScenarioFile(Generic[Spec]):
                 if isinstance(changes, dict) and changes:
                     base = self._data.get(section)
                     merged[section] = {**(base if isinstance(base, dict) else {}), **changes}
+                elif isinstance(changes, list):
+                    merged[section] = changes
             yield arm, self._validate(merged, ("arms", arm))
 
     def locate(self, error: BadInputError, arm: str | None = None) -> BadInputError:

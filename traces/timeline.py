@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traces.results import IterationRow
+from traces.results import EventRow, IterationRow
 
 
-def chrome_trace(rows: Sequence[IterationRow]) -> dict[str, object]:
-    """One process an arm, one thread a job; each iteration with its communication inside."""
+def chrome_trace(
+    rows: Sequence[IterationRow], changes: Sequence[EventRow] = ()
+) -> dict[str, object]:
+    """One process an arm, one thread a job; each iteration with its communication inside.
+
+    changes: of links, each an instant of its arm.
+    """
     arms = list(dict.fromkeys(row.arm for row in rows))
     jobs = list(dict.fromkeys(row.job for row in rows))
     events: list[dict[str, object]] = []
@@ -22,6 +27,12 @@ def chrome_trace(rows: Sequence[IterationRow]) -> dict[str, object]:
         if row.communication_start_s < row.end_s:
             part = {"name": "communication", "cat": "communication"}
             events.append({**place, **part, **_span_us(row.communication_start_s, row.end_s)})
+    for change in changes:
+        if change.arm in arms:
+            place = {"pid": arms.index(change.arm) + 1, "ph": "i", "s": "p"}
+            name = f"{change.network}: {change.event}"
+            at = {"ts": round(change.done_s * 1e6, 3)}
+            events.append({**place, "name": name, "cat": "event", **at})
     return {"traceEvents": events, "displayTimeUnit": "ms"}
 
 

@@ -11,7 +11,7 @@ import click
 from emulator.interrupt import stop_on_signals
 from emulator.session import Session
 from harness.cli.options import default_output
-from harness.cli.show import console, print_json, print_summary, progress_bars
+from harness.cli.show import console, print_json, print_summary, print_warnings, progress_bars
 from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
 from harness.experiments.store import finish_run, write_emulated, write_simulated
 from harness.experiments.summary import summarise
@@ -41,6 +41,7 @@ def carry_out(
     if rootless and not is_rootless():
         restart_rootless()
     scenario = load_scenario(scenario_file)
+    print_warnings(scenario.warnings)
     results = decide_all(scenario)
     scale = None if run_id is None else scale_of(scenario)
     directory = output or default_output(scenario_file)

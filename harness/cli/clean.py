@@ -10,25 +10,34 @@ from emulator.clean import Cleaned, clean_run, leftovers
 from emulator.session import require_privileges
 from harness.cli.options import json_option
 from harness.cli.show import console, print_json
-from netshaper.run_state import all_states
+from netshaper.run_state import all_states, remove_unfinished_claims
 from traces.errors import BadInputError, RoundelayError
 
 
 @click.command()
+@click.option("--run", "run_id", metavar="ID", help="Only this run, which must have ended.")
+@click.option("--all", "takes_all", is_flag=True, help="Every run that has ended. The default.")
 @click.option(
-    "--run", "run_id", metavar="ID", help="Only this run. Default: every run that has ended."
+    "--dry-run",
+    is_flag=True,
+    help="Say what would be removed, with --run or --all as without, and remove nothing.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
 @json_option
-def clean(run_id: str | None, dry_run: bool, as_json: bool) -> None:
+def clean(run_id: str | None, takes_all: bool, dry_run: bool, as_json: bool) -> None:
     """Remove what runs left behind after a crash or a kill, and nothing of anybody else's.
 
     A run that is still going on is left alone.
 
     \b
     Example:
+      sudo roundelay clean --dry-run
       sudo roundelay clean
+      sudo roundelay clean --run 3f9a01bc
     """
+    if run_id is not None and takes_all:
+        raise BadInputError(
+            "it is said twice what to remove", allowed="one of --run ID and --all", key="--all"
+        )
     require_privileges()
     states = list(all_states())
     if run_id is not None:
@@ -43,6 +52,8 @@ def clean(run_id: str | None, dry_run: bool, as_json: bool) -> None:
     going_on = [state.run_id for state in states if state.owner.is_alive()]
     ended = [state for state in states if not state.owner.is_alive()]
     cleaned = [leftovers(state) if dry_run else clean_run(state) for state in ended]
+    if run_id is None and not dry_run:
+        remove_unfinished_claims()
     if as_json:
         print_json(
             {"dry_run": dry_run, "runs": [asdict(run) for run in cleaned], "going_on": going_on}

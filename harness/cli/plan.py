@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
 from emulator.networks import plan_arm
 from harness.cli.options import json_option, run_id_option, scenario_argument
-from harness.cli.show import console, print_json
+from harness.cli.show import print_json, print_warnings
 from harness.experiments.run import scale_of
 from traces.errors import BadInputError
-from traces.quantities import format_rate
+from traces.quantities import format_duration, format_rate
 from traces.scenario import load_scenario
 
 
@@ -31,6 +32,7 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
       roundelay plan examples/two-vgg19.yaml --arm together --run-id byhand
     """
     scenario = load_scenario(scenario_file)
+    print_warnings(scenario.warnings)
     scale = scale_of(scenario)
     names = [arm.name for arm in scenario.arms]
     if only_arm is not None and only_arm not in names:
@@ -40,14 +42,23 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
             file=scenario_file,
             key="arms",
         )
-    documents = []
+    documents: list[dict[str, Any]] = []
     first_network = 0
     for arm in scenario.arms:
         networks = plan_arm(arm, scale, run_id, first_network)
         first_network += len(networks)
         if only_arm in (None, arm.name):
             commands = [str(command) for network in networks for command in network.plan.commands]
-            documents.append({"arm": arm.name, "commands": commands})
+            changes = [
+                {
+                    "at_s": change.event.at_s,
+                    "event": f"{network.name}: {change.event}",
+                    "commands": [str(command) for command in change.commands],
+                }
+                for network in networks
+                for change in network.changes
+            ]
+            documents.append({"arm": arm.name, "commands": commands, "events": changes})
     if as_json:
         print_json({"run_id": run_id, "scale": asdict(scale), "arms": documents})
         return
@@ -63,5 +74,8 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
         click.echo(f"# arm {document['arm']}")
         for command in document["commands"]:
             click.echo(command)
-    for warning in scale.warnings:
-        console.print(f"warning: {warning}", style="yellow")
+        for change in document["events"]:
+            click.echo(f"# {format_duration(change['at_s'])} after the start: {change['event']}")
+            for command in change["commands"]:
+                click.echo(f"#   {command}")
+    print_warnings(scale.warnings)

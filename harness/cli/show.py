@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
@@ -24,6 +24,12 @@ if not console.is_terminal:
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def print_warnings(warnings: Iterable[str]) -> None:
+    """A yellow line for each; what stands in brackets in one is text, and not a style."""
+    for warning in warnings:
+        console.print(f"warning: {warning}", style="yellow", markup=False)
 
 
 @contextlib.contextmanager
@@ -97,8 +103,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         warning for arm in summary["arms"] if arm["scale"] for warning in arm["scale"]["warnings"]
     }
     warnings |= {f"no score: {why}" for arm in summary["arms"] for why in arm["incomparable"]}
-    for warning in sorted(warnings):
-        console.print(f"warning: {warning}", style="yellow")
+    print_warnings(sorted(warnings))
     for arm in summary["arms"]:
         for invariant in arm["verdict"]["invariants"] if arm["verdict"] else []:
             if not invariant["ok"]:

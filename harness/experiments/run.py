@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from emulator.budget_store import budget_here
 from emulator.emulate import Progress, emulate_arm
+from emulator.kernel_features import require_netem
 from emulator.measurement import ArmMeasurement
 from emulator.networks import plan_arm
 from emulator.scale import ScalePlan, plan_scale
@@ -15,6 +16,7 @@ from harness.experiments.decide import Decision, decide
 from harness.experiments.predict import ArmPrediction, predict_arm
 from netshaper.ecn.marking import Marking
 from traces.errors import BadInputError
+from traces.link_events import Change
 from traces.scenario import Arm, Scenario
 
 
@@ -68,6 +70,8 @@ def emulate_all(
     stop_wanted: Callable[[], bool],
 ) -> None:
     """Emulate every arm, one after the other: they would disturb each other. Stops when asked."""
+    if any(event.change is Change.LATENCY for result in results for event in result.arm.events):
+        require_netem()
     first_network = 0
     for result in results:
         if stop_wanted():

@@ -11,7 +11,7 @@ from harness.experiments.run import ArmResult
 from harness.experiments.summary import all_jobs, job_rows, verdict_document
 from harness.report.page import write_report
 from traces.provenance import provenance
-from traces.results import IterationRow, LinkRow
+from traces.results import EventRow, IterationRow, LinkRow
 from traces.run_directory import write_json, write_table
 from traces.scenario import Scenario
 from traces.timeline import chrome_trace
@@ -24,6 +24,8 @@ class _Side(Protocol):
     def iterations(self) -> list[IterationRow]: ...
     @property
     def links(self) -> list[LinkRow]: ...
+    @property
+    def events(self) -> list[EventRow]: ...
     @property
     def adjustments(self) -> dict[str, int]: ...
 
@@ -79,7 +81,8 @@ def _write(
         row for result, side in done for row in job_rows(result, side.iterations, side.adjustments)
     ]
     write_table(directory, "jobs", jobs)
-    write_json(directory / "timeline.json", chrome_trace(iterations))
+    events = [row for _, side in done for row in side.events]
+    write_json(directory / "timeline.json", chrome_trace(iterations, events))
 
 
 def _write_scenario(

@@ -12,6 +12,7 @@ from emulator.scale import ScalePlan
 from emulator.verdict import Verdict
 from harness.experiments.run import ArmResult
 from harness.fidelity.compare import Comparison, IterationTimes
+from traces.link_events import Change
 from traces.results import IterationRow, JobRow, LinkRow
 from traces.scenario import Job, Scenario
 
@@ -25,6 +26,7 @@ def summarise(
         "description": scenario.description,
         "seed": scenario.seed,
         "interrupted": interrupted,
+        "warnings": list(scenario.warnings),
         "jobs": [
             {
                 "job": job.id,
@@ -57,6 +59,7 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         "dedicated": result.arm.dedicated,
         "interleaver": result.arm.interleaver,
         "transport": result.arm.transport.model_dump(),
+        "events": _events(result),
         "measured": measured and {"iteration_s": asdict(measured)},
         "predicted": predicted and {"iteration_s": asdict(predicted)},
         "difference": _difference(result.arm.name, measured, predicted),
@@ -76,6 +79,26 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         if result.arm.transport.ecn_threshold is not None:
             document["marked_packets"] = _marked_packets(measurement.links)
     return document
+
+
+def _events(result: ArmResult) -> list[dict[str, Any]]:
+    """Every event of an arm, and when it was made on each of its emulated networks."""
+    made = result.measurement.events if result.measurement else []
+    return [
+        {
+            "at_s": event.at_s,
+            "link": [event.link.a, event.link.b],
+            "change": str(event.change),
+            "value": event.value if event.change in (Change.RATE, Change.LATENCY) else None,
+            "simulated": event.change is not Change.LATENCY,
+            "made": [
+                {"network": row.network, "begun_s": row.begun_s, "done_s": row.done_s}
+                for row in made
+                if (row.at_s, row.event) == (event.at_s, str(event))
+            ],
+        }
+        for event in result.arm.events
+    ]
 
 
 def _marked_packets(links: Sequence[LinkRow]) -> dict[str, int]:

@@ -131,5 +131,5 @@ def span(values: Sequence[float], say: Callable[[float], str]) -> str:
 
 
 def sentence(text: str) -> str:
-    """``text`` with a capital first letter and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}".removesuffix(".") + "."
+    """``text`` with a capital first letter and a full stop, where it does not end already."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")

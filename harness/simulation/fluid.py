@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from emulator.timeshift import TimeShiftAgent
 from harness.simulation.job import SimulatedJob
 from harness.simulation.rates import SHARINGS, Flow, allocate
 from traces.cluster import Cluster, Port
+from traces.link_events import LinkEvent
 from traces.results import IterationSpan
 from traces.scenario import Job
 from traces.schedule import TimeShift
@@ -41,9 +42,12 @@ def simulate(
     jobs: Sequence[Job],
     iterations: int,
     shifts: Mapping[str, TimeShift] | None = None,
+    events: Sequence[LinkEvent] = (),
 ) -> Simulation:
     """Run ``iterations`` of each of ``jobs`` on ``cluster``.
 
+    events: changes of its links, in order of time. A link that is down has the rate 0; latency is
+    not modelled.
     Raises BadInputError, key ``cluster.sharing``, for a discipline other than SHARINGS.
     """
     sharing = cluster.common_sharing(SHARINGS)
@@ -54,7 +58,11 @@ def simulate(
     ]
     segments: list[RateSegment] = []
     now_s = 0.0
+    changes = deque(events)
     while not all(job.finished for job in simulated):
+        while changes and changes[0].at_s <= now_s:
+            change = changes.popleft()
+            capacity.update(dict.fromkeys(change.ports, change.rate_bps))
         active = [(job, flow) for job in simulated for flow in job.active()]
         rates = allocate(
             [
@@ -65,6 +73,8 @@ def simulate(
             sharing,
         )
         next_s = min(job.next_event_s() for job in simulated)
+        if changes:
+            next_s = min(next_s, changes[0].at_s)
         for (_, flow), rate_bps in zip(active, rates, strict=True):
             if rate_bps > 0:
                 next_s = min(next_s, now_s + flow.left_bits / rate_bps)

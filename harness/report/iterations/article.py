@@ -35,7 +35,7 @@ def article_of(run: RunData, identity: str) -> Article:
             " and ".join(name for name, _ in run.sides),
         ],
         outcome=outcome(summary),
-        overview=origin.jobs_list(run),
+        overview=origin.overview(run),
         sections=[
             ("Arms", _arms(run)),
             ("Circles", _circles(run, identity)),

@@ -87,12 +87,16 @@ class ArmRead(Document):
 
 
 class Summary(Document):
-    """summary.json."""
+    """summary.json.
+
+    warnings: what of the scenario is probably a mistake, a sentence each.
+    """
 
     scenario: str
     description: str
     seed: int
     interrupted: bool
+    warnings: list[str] = Field(default_factory=list)
     jobs: list[JobRead]
     arms: list[ArmRead]
 

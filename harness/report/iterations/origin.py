@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.report.html import Html, join, table, tag
 from harness.report.iterations.data import RunData
 from harness.report.iterations.sentences import PROVENANCE, scale_words
 from harness.report.provenance import provenance_table, scenario_fold
 from harness.report.words import sentence
+
+
+def overview(run: RunData) -> Html:
+    """What of the scenario is probably a mistake, and its jobs."""
+    return join(_warnings(run.summary.warnings), jobs_list(run))
 
 
 def jobs_list(run: RunData) -> Html:
@@ -36,8 +43,12 @@ def scale(run: RunData) -> Html:
     for index, one in enumerate(scales):
         if one not in scales[:index]:
             parts.append(tag("p", scale_words(one)))
-            parts += [tag("p", "! ", sentence(text), class_="warning") for text in one.warnings]
+            parts.append(_warnings(one.warnings))
     return join(*parts)
+
+
+def _warnings(texts: Sequence[str]) -> Html:
+    return join(*(tag("p", "! ", sentence(text), class_="warning") for text in texts))
 
 
 def provenance(run: RunData) -> Html:

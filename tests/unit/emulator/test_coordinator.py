@@ -248,6 +248,19 @@ def test_a_job_that_computes_is_not_silent_before_its_end(
     assert next(moments, None) is None, "it gave up before a minute after the end of the compute"
 
 
+def test_nobody_is_silent_while_a_link_is_down(
+    pair: tuple[MessageSocket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, _ = pair
+    moments = iter([0.0, 70.0, 150.0])
+    monkeypatch.setattr(coordinator, "now_s", lambda: next(moments, 170.0))
+    monkeypatch.setattr(coordinator, "_POLL_S", 0.0)
+    run = JobRun("job", [worker], iterations=1)
+    with pytest.raises(EmulationError, match="no worker has said anything"):
+        run_jobs([run], 0.0, lambda _: None, lambda: False, explain, quiet_until_s=100.0)
+    assert next(moments, None) is None, "it gave up before a minute after the link came up"
+
+
 def test_a_worker_that_ends_early_is_an_error_that_names_its_job(
     pair: tuple[MessageSocket, socket.socket],
 ) -> None:
@@ -271,3 +284,15 @@ def test_a_worker_that_is_gone_when_spoken_to_is_the_same_error(
 
     with pytest.raises(EmulationError, match="the last words"):
         run_alone(Deaf(worker.socket), iterations=2)
+
+
+def test_a_worker_that_is_gone_before_it_connects_or_starts_is_the_same_error(
+    pair: tuple[MessageSocket, socket.socket],
+) -> None:
+    worker, other_end = pair
+    say(other_end, {"event": "listening"})
+    other_end.close()
+    with pytest.raises(EmulationError, match="a worker ended: the last words"):
+        connect_workers([worker], explain)
+    with pytest.raises(EmulationError, match="worker of job job ended: the last words"):
+        run_alone(worker, iterations=2)

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from emulator.evidence import link_rows, port_evidence, samples_by_port, switch_evidence
+from emulator.link_changer import AppliedChange
+from emulator.verdict import RateChange
 from netshaper.disciplines import (
     FIRST_JOB_CLASS,
     ROOT_CLASS,
@@ -14,8 +16,10 @@ from netshaper.disciplines import (
     UNCLASSIFIED_CLASS,
     JobTraffic,
 )
+from netshaper.link_changes import plan_changes
 from netshaper.plan import NetworkPlan, plan_network
 from traces.cluster import Cluster, Port, Sharing, dumbbell
+from traces.link_events import Change, LinkEvent
 
 DIVISOR = 10.0
 QUIET = [0, 0, 0, 0]
@@ -189,3 +193,29 @@ def test_a_switchs_drops_are_counted() -> None:
     cluster, plan, samples = switch_samples(sent=900, backlog=0, dropped=2)
     left, _ = switch_evidence(cluster, plan, samples_by_port(samples), received(plan, came_in=1000))
     assert left.dropped_packets == 2
+
+
+def test_capacity_and_evidence_follow_the_changes_of_a_link() -> None:
+    cluster, plan = network(jobs=1)
+    middle = Port("switch-left", "switch-right")
+    events = (
+        LinkEvent(1.0, cluster.link(middle), Change.DOWN, 0.0, 0.0),
+        LinkEvent(2.0, cluster.link(middle), Change.UP, 0.0, 1e9),
+        LinkEvent(2.5, cluster.link(middle), Change.LATENCY, 1e-3, 1e9),
+    )
+    changes = plan_changes(plan, cluster, events, [JobTraffic("job0")], DIVISOR)
+    applied = [
+        AppliedChange("n0", change, 100 + change.event.at_s, 100.1 + change.event.at_s)
+        for change in changes
+    ]
+    samples = [row for t_s in (100.5, 101.5, 102.5) for row in sample(plan, t_s, t_s)]
+    series = samples_by_port(samples)
+    rows = link_rows("arm", "n0", plan, series, 100.0, DIVISOR, applied)
+    assert [row.capacity_bps for row in rows_of(str(middle), rows)] == [0.0, 1e9]
+    assert {row.capacity_bps for row in rows_of("left0->switch-left", rows)} == {1e9}
+    calibrated = {str(port): 1e8 for port in plan.ports}
+    evidence = {each.port: each for each in port_evidence(plan, series, calibrated, applied)}
+    changed = evidence[f"{plan.ports[middle].namespace} {middle}"]
+    assert changed.rate_bps == 1e8
+    assert changed.changes == [RateChange(101.0, 101.1, 1e6), RateChange(102.0, 102.1, 1e8)]
+    assert not evidence[f"{plan.namespaces['left0']} left0->switch-left"].changes

@@ -16,8 +16,10 @@ from emulator.kernel_features import (
     QDISCS,
     congestion_controls,
     failed_lines,
+    require_netem,
     traffic_control,
 )
+from traces.errors import MissingCapabilityError
 
 
 def test_the_lines_that_failed_are_those_that_tc_names() -> None:
@@ -95,3 +97,12 @@ def test_a_congestion_control_that_only_root_may_use_is_there(
 def test_this_kernel_answers() -> None:
     assert "reno" in congestion_controls()  # compiled into every kernel
     assert set(congestion_controls()) <= set(CONGESTION_CONTROLS)
+
+
+def test_latency_is_refused_where_there_is_no_netem(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = dict.fromkeys((*QDISCS, *ECN_MARKERS), True)
+    monkeypatch.setattr(kernel_features, "traffic_control", lambda: with_it)
+    require_netem()
+    monkeypatch.setattr(kernel_features, "traffic_control", lambda: with_it | {"netem": False})
+    with pytest.raises(MissingCapabilityError, match="CONFIG_NET_SCH_NETEM"):
+        require_netem()

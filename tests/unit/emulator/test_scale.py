@@ -34,6 +34,7 @@ from tests.unit.builders import (
 from traces.cluster import dumbbell
 from traces.demand import Demand, Pattern
 from traces.errors import BadInputError
+from traces.link_events import Change, LinkEvent
 from traces.scenario import Arm
 
 
@@ -211,3 +212,22 @@ def test_all_to_all_loads_every_pair() -> None:
     # 12 ordered pairs of 4 servers: 4 on one side (2 ports), 8 across (3 ports)
     assert load_hop_bps(toy_cluster(), [all_to_all_job()]) == (4 * 2 + 8 * 3) * GBIT
     assert all_to_all_job().profile.demand.transfers[0].pattern is Pattern.ALL_TO_ALL
+
+
+def test_the_scale_fits_every_rate_that_a_link_will_have() -> None:
+    link = toy_cluster().links[-1]
+    budget = Budget(1e9, "a test", is_measured=False)
+    quiet, faster, slower = (
+        make_arm(events=events)
+        for events in (
+            (),
+            tuple(LinkEvent(1.0, x, Change.RATE, 2e9, 2e9) for x in toy_cluster().links),
+            (LinkEvent(1.0, link, Change.RATE, 1e6, 1e6),),
+        )
+    )
+    assert plan_scale([faster], budget, 10.0).load_hop_bps == pytest.approx(
+        2 * plan_scale([quiet], budget, 10.0).load_hop_bps
+    )
+    with pytest.raises(BadInputError) as caught:
+        plan_scale([slower], Budget(1e6, "a test", is_measured=False))
+    assert caught.value.key == "events"

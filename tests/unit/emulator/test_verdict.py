@@ -14,6 +14,7 @@ from emulator.verdict import (
     BoxEvidence,
     Invariant,
     PortEvidence,
+    RateChange,
     Status,
     SwitchEvidence,
     Verdict,
@@ -167,3 +168,28 @@ def test_a_late_reading_is_no_excess() -> None:
 def test_fewer_than_two_samples_show_no_excess(count: int) -> None:
     port = sound_port(before_s=[0.0] * count, after_s=[0.0] * count, sent_bytes=[9] * count)
     assert rate_excess_bytes(port) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "sent", "excess"),
+    [
+        # 1 MB/s until 2 s, then half of it
+        ([RateChange(2.0, 2.0, 4e6)], [0, 1_000_000, 2_000_000, 2_500_000, 3_000_000], 0),
+        ([RateChange(2.0, 2.0, 4e6)], [0, 1_000_000, 2_000_000, 3_000_000, 3_500_000], 500_000),
+        # while a rate falls the old one counts, while it rises the new one
+        ([RateChange(2.0, 3.0, 4e6)], [0, 1_000_000, 2_000_000, 3_000_000, 3_500_000], 0),
+        ([RateChange(2.0, 3.0, 16e6)], [0, 1_000_000, 2_000_000, 4_000_000, 6_000_000], 0),
+        # almost nothing for a second, and then what it was
+        (
+            [RateChange(1.0, 1.0, 8e3), RateChange(2.0, 2.0, 8e6)],
+            [0, 1_000_000, 1_001_000, 2_001_000, 3_001_000],
+            0,
+        ),
+    ],
+)
+def test_the_rate_in_force_bounds_what_a_port_sends(
+    changes: list[RateChange], sent: list[int], excess: int
+) -> None:
+    times = [0.0, 1.0, 2.0, 3.0, 4.0]
+    port = sound_port(before_s=times, after_s=times, sent_bytes=sent, changes=changes)
+    assert rate_excess_bytes(port) == pytest.approx(excess - port.burst_bytes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from netshaper.run_state import (
     boot_id,
     load_state,
     new_run_id,
+    remove_unfinished_claims,
     state_root,
 )
 from traces.errors import BadInputError, EmulationError
@@ -105,6 +107,33 @@ def test_all_runs_are_found_by_id_and_strangers_are_not(root: Path) -> None:
 def test_a_forgotten_run_leaves_nothing(root: Path) -> None:
     RunState.create("run1").forget()
     assert not root.exists()
+
+
+def test_a_claim_that_was_killed_halfway_is_removed_and_one_under_way_is_not(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(_: Path, __: Path) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    pid = os.fork()
+    if pid == 0:
+        monkeypatch.setattr(Path, "rename", killed)
+        try:
+            RunState.create("run1")
+        finally:
+            os._exit(1)
+    assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL
+    (left,) = root.iterdir()
+    under_way = root / f".run2-{os.getpid()}-abc"
+    under_way.mkdir()
+    assert list(all_states()) == []
+    remove_unfinished_claims()
+    assert list(root.iterdir()) == [under_way]
+    assert not left.exists()
+    under_way.rmdir()
+    remove_unfinished_claims()
+    assert not root.exists()
+    remove_unfinished_claims()
 
 
 def test_a_process_is_itself_and_no_other() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import math
 import os
 from pathlib import Path
@@ -101,6 +102,19 @@ def test_a_file_in_the_place_of_the_directory_is_refused(tmp_path: Path) -> None
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(BadInputError, match="cannot be made"):
             prepare_directory(place)
+
+
+def test_a_place_that_cannot_be_searched_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may search every directory; so the kernel's answer to others stands in."""
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(BadInputError, match="cannot be made: Permission denied"):
+        prepare_directory(tmp_path / "closed" / "out")
 
 
 def test_json_survives_its_file(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from tests.unit.builders import iteration_row
+from traces.results import EventRow
 from traces.timeline import chrome_trace
 
 ROWS = [
@@ -44,3 +46,10 @@ def test_an_iteration_without_communication_has_none() -> None:
 def test_the_trace_is_json_also_when_nothing_ran() -> None:
     assert json.loads(json.dumps(chrome_trace([])))["traceEvents"] == []
     assert len(json.loads(json.dumps(chrome_trace(ROWS)))["traceEvents"]) == 2 + 4 + 6
+
+
+def test_a_change_of_a_link_is_an_instant_of_its_arm() -> None:
+    change = EventRow("fifo", "n1", "a-b down", 1.0, 1.001, 1.002)
+    trace: dict[str, Any] = chrome_trace(ROWS, [change, replace(change, arm="never run")])
+    (found,) = (event for event in trace["traceEvents"] if event["ph"] == "i")
+    assert (found["pid"], found["name"], found["ts"]) == (2, "n1: a-b down", 1_002_000)

@@ -9,7 +9,7 @@ import pytest
 
 from emulator.networks import plan_arm
 from harness.experiments.run import scale_of
-from tests.unit.builders import write_scenario
+from tests.unit.builders import SCENARIO, write_scenario
 from tests.unit.harness.cli.conftest import Roundelay
 from traces.scenario import load_scenario
 
@@ -99,3 +99,18 @@ def test_planning_needs_neither_root_nor_tools(
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert roundelay("plan", write_scenario(tmp_path), *RUN).exit_code == 0
     assert not (tmp_path / "state").exists()
+
+
+def test_events_are_comments_with_their_times_and_commands(
+    roundelay: Roundelay, tmp_path: Path
+) -> None:
+    event = "{at: 1500 ms, link: [switch-left, switch-right], rate: 25 Gbit/s}"
+    file = write_scenario(tmp_path, f"{SCENARIO}events: [{event}]\n")
+    text = roundelay("plan", file, "--arm", "together", *RUN).stdout
+    lines = text.splitlines()
+    at = lines.index("# 1.5 s after the start: n2: switch-left-switch-right rate 25 Gbit/s")
+    assert all(line.startswith("#   tc -n roundelay-byhand-n2-switch-") for line in lines[at + 1 :])
+    assert sum("class change" in line for line in lines) == len(lines) - at - 1 == 8
+    (arm,) = json.loads(roundelay("plan", file, "--arm", "together", *RUN, "--json").stdout)["arms"]
+    (found,) = arm["events"]
+    assert [f"#   {command}" for command in found["commands"]] == lines[at + 1 :]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,14 @@ from tests.unit.builders import (
     sound_switch,
     write_scenario,
 )
+from traces.results import EventRow
 from traces.run_directory import read_json, read_table
 from traces.scenario import Scenario, load_scenario
 
 SCALE = ScalePlan(100.0, 1.6e9, "measured on 2026-11-30", 8e8, 640.0, "a test")
 ARM_KEYS = {
     "name", "sharing", "dedicated", "interleaver", "transport", "measured", "predicted",
-    "difference",
+    "difference", "events",
     "time_shifts_s", "score", "incomparable", "verdict", "scale",
 }  # fmt: skip
 
@@ -82,7 +84,10 @@ def test_a_whole_run_has_everything_of_every_arm(scenario: Scenario) -> None:
         result.prediction = predicted(result.arm.name, 0.22)
         result.measurement = measured(result.arm.name, 0.2)
     summary = summary_of(scenario, results)
-    assert set(summary) == {"scenario", "description", "seed", "interrupted", "jobs", "arms"}
+    assert set(summary) == {
+        "scenario", "description", "seed", "interrupted", "warnings", "jobs", "arms",
+    }  # fmt: skip
+    assert summary["warnings"] == []
     assert [arm["name"] for arm in summary["arms"]] == ["dedicated", "together", "shifted", "fifo"]
     for arm in summary["arms"]:
         assert set(arm) == ARM_KEYS | {"adjustments", "interrupted", "sampling"}
@@ -214,3 +219,27 @@ def test_what_was_done_is_written_with_the_same_tables(scenario: Scenario, tmp_p
     assert "budget" not in read_json(tmp_path / "simulated" / "provenance.json")
     assert list(read_json(tmp_path / "emulated" / "verdict.json")) == ["dedicated"]
     assert not (tmp_path / "simulated" / "verdict.json").exists()
+
+
+def test_events_tell_when_they_were_made_on_each_network(tmp_path: Path) -> None:
+    link = "[switch-left, switch-right]"
+    events = (
+        f"events:\n  - {{at: 1 s, link: {link}, rate: 25 Gbit/s}}\n"
+        f"  - {{at: 9 s, link: {link}, latency: 1 ms}}\n"
+    )
+    scenario = load_scenario(write_scenario(tmp_path, SCENARIO + events))
+    results = results_of(scenario)
+    name = "switch-left-switch-right rate 25 Gbit/s"
+    made = EventRow("dedicated", "n1", name, 1.0, 1.001, 1.004)
+    results[0].measurement = replace(measured("dedicated", 0.2), events=[made])
+    first, second = summary_of(scenario, results)["arms"][0]["events"]
+    assert first == {
+        "at_s": 1.0,
+        "link": ["switch-left", "switch-right"],
+        "change": "rate",
+        "value": 25e9,
+        "simulated": True,
+        "made": [{"network": "n1", "begun_s": 1.001, "done_s": 1.004}],
+    }
+    assert (second["change"], second["value"], second["simulated"]) == ("latency", 0.001, False)
+    assert second["made"] == []
