@@ -34,6 +34,7 @@ guest: $(VENV)/test
 	$(BIN)/pytest tests/guest
 
 bench: $(VENV)/test
+	./system-packages bench
 	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY))
 
 $(VENV)/core: pyproject.toml

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import example_runs, fifty_workers, scheduling, simulation
+from bench import example_runs, fifty_workers, netshaper, scheduling, simulation
 from bench.figures import Figure, machine_reference, write
 
 AREAS: dict[str, Callable[[], Iterator[Figure]]] = {
     "fidelity": example_runs.measure,
+    "netshaper": netshaper.measure,
     "emulator": fifty_workers.measure,
     "scheduling": scheduling.measure,
     "simulation": simulation.measure,
