@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.experiments.reproduce import muri_physical
 from harness.experiments.reproduce.recipe import Recipe
 from harness.experiments.reproduce.recipes import (
     synergy_load,
@@ -21,6 +22,7 @@ RECIPES: dict[str, Recipe] = {
         synergy_ratio.RECIPE,
         synergy_philly.RECIPE,
         synergy_opt.RECIPE,
+        muri_physical.RECIPE,
     )
 }
 """By id, in the order in which ``--all`` takes them."""
