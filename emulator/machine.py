@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import dataclass
-from pathlib import Path
+
+from traces.provenance import cpu_model
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,4 @@ class Machine:
 
 def this_machine() -> Machine:
     """The box as this process may use it."""
-    return Machine(platform.release(), _cpu_model(), len(os.sched_getaffinity(0)))
-
-
-def _cpu_model() -> str | None:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return None
+    return Machine(platform.release(), cpu_model(), len(os.sched_getaffinity(0)))

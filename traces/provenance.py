@@ -26,7 +26,7 @@ def provenance(scenario_text: str, seed: int, run_id: str | None = None) -> dict
         "machine": {
             "kernel": platform.release(),
             "architecture": platform.machine(),
-            "cpu": _cpu_model(),
+            "cpu": cpu_model(),
             "cores": os.cpu_count(),
             "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         },
@@ -42,7 +42,8 @@ def _iproute2_version() -> str | None:
     return found[1] if found else text.strip()
 
 
-def _cpu_model() -> str | None:
+def cpu_model() -> str | None:
+    """What the processor calls itself, where it does."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import bootstrap
 
 from harness.experiments.reproduce.muri_cluster import (
     MEASURED_OVERHEADS,
@@ -148,6 +147,7 @@ def _source(policy: str) -> str:
 
 def _error_of_mean(ours: Floats, measured: Floats) -> tuple[float, float]:
     """95 % interval of mean(ours) / mean(measured) - 1 over pairs of one job each."""
+    from scipy.stats import bootstrap  # imported here: every command would wait for it otherwise
 
     def error(ours: Floats, measured: Floats, axis: int = -1) -> Floats:
         ratio: Floats = ours.mean(axis=axis) / measured.mean(axis=axis)
