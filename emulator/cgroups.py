@@ -14,9 +14,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from emulator.limits.subtree import noted_controllers, withdraw_below
 from traces.errors import EmulationError
 
 _KILL_TIMEOUT_S = 10.0
+_POLL_S = 0.02
 _OCTAL = re.compile(r"\\([0-7]{3})")  # how mountinfo writes white space and backslashes
 
 
@@ -115,13 +117,25 @@ def processes_in(path: Path) -> list[int]:
     return [pid for pid in pids if pid > 0]
 
 
+def kill_group(path: Path) -> None:
+    """End every process in ``path`` and below, also those that are forked meanwhile."""
+    deadline = time.monotonic() + _KILL_TIMEOUT_S
+    while processes_in(path):
+        _send_kill(path)
+        if time.monotonic() > deadline:
+            raise EmulationError(f"processes in the cgroup {path} do not end")
+        time.sleep(_POLL_S)
+
+
 def remove_group(path: Path) -> None:
-    """End every process in ``path`` and remove it with all below it. Gone already is fine."""
+    """End every process in ``path`` and remove it with all below it. Gone already is fine.
+
+    Controllers that the group above handed on for its sake are withdrawn.
+    """
     deadline = time.monotonic() + _KILL_TIMEOUT_S
     while path.exists():
-        for pid in processes_in(path):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        _send_kill(path)
+        controllers = noted_controllers(path)
         try:
             for group in (*_descendants(path), path):
                 group.rmdir()
@@ -130,7 +144,27 @@ def remove_group(path: Path) -> None:
         except OSError as error:
             if time.monotonic() > deadline:
                 raise EmulationError(f"the cgroup {path} stays busy: {error.strerror}") from None
-            time.sleep(0.02)
+            time.sleep(_POLL_S)
+        else:
+            withdraw_below(path.parent, controllers)
+
+
+def _send_kill(path: Path) -> None:
+    """SIGKILL to the processes that are in ``path`` and below, and to no other."""
+    if (path / "cgroup.kill").exists():  # v2 since Linux 5.14
+        with contextlib.suppress(FileNotFoundError):
+            (path / "cgroup.kill").write_text("1")
+        return
+    with contextlib.ExitStack() as opened:
+        descriptors = {}
+        for pid in processes_in(path):
+            with contextlib.suppress(ProcessLookupError):
+                descriptors[pid] = os.pidfd_open(pid)
+                opened.callback(os.close, descriptors[pid])
+        # Who is still in the group now is who was opened: an id may pass to another process.
+        for pid in descriptors.keys() & set(processes_in(path)):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descriptors[pid], signal.SIGKILL)
 
 
 def _descendants(path: Path) -> list[Path]:

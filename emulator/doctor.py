@@ -17,6 +17,7 @@ from emulator.kernel_features import (
     congestion_controls,
     traffic_control,
 )
+from emulator.limits.available import LIMITS, AvailableLimits, limits_available
 from emulator.machine import this_machine
 from emulator.scale import BUDGET_SHARE, Budget
 from netshaper.namespaces import can_make_namespaces
@@ -50,6 +51,7 @@ def examine() -> list[Finding]:
         _state_directory(needed=refusal is not None),
         rootless_finding(refusal),
         _cgroups(),
+        limits_finding(limits_available(own_hierarchies())),
         congestion_control_finding(congestion_controls()),
         qdisc_finding(has),
         ecn_finding(has),
@@ -108,6 +110,18 @@ def _cgroups() -> Finding:
         False,
         found,
         "workers run without a cgroup and only end with their parent; mount cgroups writable",
+    )
+
+
+def limits_finding(available: AvailableLimits) -> Finding:
+    """LIMITS, kept here or not; runs that need one say so."""
+    there = [name for name in LIMITS if name not in available.missing]
+    return Finding(
+        "CPU and memory limits",
+        not available.missing,
+        False,
+        _there_or_not(LIMITS, there),
+        "; ".join(dict.fromkeys(available.missing.values())),
     )
 
 
