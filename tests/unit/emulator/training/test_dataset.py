@@ -1,0 +1,55 @@
+"""Dataset files: real bytes, the same for the same seed, whole or not there."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from emulator.training.cpu_work import work_of
+from emulator.training.dataset import make_dataset, make_jpeg_dataset
+from traces.errors import EmulationError
+
+SIZE_BYTES = 3 * 2**20 + 5
+
+
+def test_the_same_seed_gives_the_same_bytes_for_the_owner_alone(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one", "same", "other")]
+    for file, seed in zip(files, (1, 1, 2), strict=True):
+        make_dataset(file, SIZE_BYTES, seed)
+    one, same, other = (file.read_bytes() for file in files)
+    assert len(one) == SIZE_BYTES
+    assert one == same
+    assert one != other
+    assert one[: 2**20] != one[2**20 : 2**21]
+    assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+
+
+def test_what_does_not_fit_the_disk_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(EmulationError, match="does not fit"):
+        make_dataset(tmp_path / "huge", 2**60, 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(EmulationError, match="cannot be written"):
+        make_dataset(tmp_path / "none" / "data", 10, 1)
+
+
+@pytest.mark.parametrize("item_bytes", [2000, 40_000])
+def test_every_slot_of_a_jpeg_dataset_is_an_image(tmp_path: Path, item_bytes: int) -> None:
+    file = tmp_path / "images"
+    make_jpeg_dataset(file, 20 * item_bytes, item_bytes, seed=3)
+    data = file.read_bytes()
+    items = [data[start : start + item_bytes] for start in range(0, len(data), item_bytes)]
+    assert len(items) == 20
+    assert len(set(items)) > 1
+    for item in items:
+        work_of("jpeg")(bytearray(item))
+
+
+def test_a_slot_too_small_for_a_jpeg_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no room"):
+        make_jpeg_dataset(tmp_path / "images", 1000, 10, seed=3)
