@@ -25,6 +25,8 @@ from emulator.calibration import run_probe
 from emulator.cgroups import join_group
 from emulator.messages import Message, MessageSocket
 from emulator.sampler import run_sampler
+from emulator.training.storage_server import run_storage
+from emulator.training.trainer import run_trainer
 from emulator.worker import run_worker
 from netshaper.parent_death import end_with_parent
 from netshaper.run_state import RunState
@@ -34,6 +36,8 @@ _MAX_REQUEST_BYTES = 2**22
 
 CHILDREN: dict[str, Callable[[Message, MessageSocket], None]] = {
     "worker": run_worker,
+    "trainer": run_trainer,
+    "storage": run_storage,
     "sampler": run_sampler,
     "probe": run_probe,
 }

@@ -7,10 +7,18 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-from emulator.cgroups import create_group, holding_hierarchy, own_hierarchies
+from emulator.cgroups import (
+    create_group,
+    holding_hierarchy,
+    own_hierarchies,
+    remove_group,
+)
 from emulator.clean import clean_run
 from emulator.fork_server import ForkServer
 from emulator.interrupt import interrupts_ignored
+from emulator.limits.available import limits_available
+from emulator.limits.limited_group import LimitedGroup
+from emulator.limits.run_groups import RunGroups
 from emulator.messages import Message, MessageSocket
 from netshaper.apply import build, existing_namespaces, remove_namespaces, require_tools
 from netshaper.ecn.capability import probe_marking, probe_namespace
@@ -26,6 +34,10 @@ from traces.errors import MissingCapabilityError
 _NO_CGROUPS = (
     "servers have no cgroups: their processes are not held together there, and no limit on their "
     "CPU or memory is kept"
+)
+_NO_MARKS = (
+    "packets are not marked above ecn_threshold: the eBPF marker needs root outside a user "
+    "namespace, and this kernel has no red"
 )
 
 
@@ -46,12 +58,14 @@ def require_privileges(without_root: str = "run the command with sudo") -> None:
 class Session:
     """Context of one emulated run. Leaving it removes everything, whatever happened inside."""
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(self, run_id: str, *, limits: bool = False) -> None:
+        """limits: whether processes of this run will be held to CPU and memory."""
         require_tools()
         require_privileges("run the command with sudo, or with --rootless")
         self.state = RunState.create(run_id)
+        self._groups: RunGroups | None = None
         try:
-            self.cgroup = self._create_cgroup()
+            self.cgroup = self._create_limits() if limits else self._create_cgroup()
             self._fork_server = ForkServer(self.state)
         except BaseException:
             clean_run(self.state)
@@ -81,10 +95,21 @@ class Session:
         create_group(path)
         return path
 
-    @property
-    def unenforced(self) -> tuple[str, ...]:
-        """What runs here do without, each in a clause."""
-        return (_NO_CGROUPS,) if self.cgroup is None else ()
+    def _create_limits(self) -> Path | None:
+        available = limits_available(own_hierarchies())
+        if is_rootless() or not available.places:
+            return None
+        self._groups = RunGroups.create(self.state, available)
+        return self._groups.places[0].path
+
+    def unenforced(self, marking: Marking) -> tuple[str, ...]:
+        """What an arm with this marking does without here, each in a clause."""
+        lacking = {
+            _NO_CGROUPS: self.cgroup is None,
+            _NO_MARKS: marking is Marking.UNAVAILABLE,
+        }
+        limits = self._groups.available.unenforced if self._groups else ()
+        return (*(clause for clause, lacks in lacking.items() if lacks), *limits)
 
     def group_of(self, server: str) -> Path | None:
         """The cgroup of an emulated server, made when first asked for."""
@@ -94,6 +119,15 @@ class Session:
         if not path.exists():
             create_group(path)
         return path
+
+    def limited_group(self, name: str) -> LimitedGroup | None:
+        """A new group that CPU and memory can be limited in; None where runs here have none."""
+        return self._groups.create_group(name) if self._groups else None
+
+    def end_group(self, server: str) -> None:
+        """End the children of ``server`` and remove its group. Where there are none, do nothing."""
+        if self.cgroup is not None:
+            remove_group(self.cgroup / server)
 
     def start(self, kind: str, specification: Message, server: str = "controller") -> MessageSocket:
         """Start a child of ``kind`` in the cgroup of ``server``."""
@@ -109,13 +143,20 @@ class Session:
 
     @functools.cached_property
     def marking(self) -> Marking:
-        """How packets are marked on this machine. MissingCapabilityError where they cannot be."""
+        """How packets are marked on this machine.
+
+        UNAVAILABLE in a rootless run where they cannot be, for its user may have no way to change
+        that; MissingCapabilityError in another.
+        """
         namespace = probe_namespace(self.state.run_id)
         self.state.claim_namespaces((namespace,), existing_namespaces())
         try:
-            return probe_marking(self.state.run_id).choice
+            support = probe_marking(self.state.run_id)
         finally:
             self.state.release_namespaces((namespace,))
+        if not is_rootless():
+            support.require()
+        return support.choice
 
     def remove_network(self, plan: NetworkPlan) -> None:
         """Remove those namespaces of ``plan`` that are this run's, with all in them."""

@@ -134,14 +134,23 @@ def invariants_of(
     """All checks over one arm's evidence."""
     return (
         _completeness(box),
+        *network_invariants(ports, switches),
+        headroom(box.idle_share),
+        steal(box.steal_share),
+        _lateness(box),
+    )
+
+
+def network_invariants(
+    ports: Sequence[PortEvidence], switches: Sequence[SwitchEvidence]
+) -> tuple[Invariant, ...]:
+    """The checks of a network, whatever sends over it."""
+    return (
         _calibration(ports),
         _rate_bound(ports),
         _no_drops(ports),
         _conservation(switches),
         _classified(ports),
-        _headroom(box),
-        _steal(box),
-        _lateness(box),
     )
 
 
@@ -261,11 +270,12 @@ def _classified(ports: Sequence[PortEvidence]) -> Invariant:
     )
 
 
-def _headroom(box: BoxEvidence) -> Invariant:
+def headroom(idle_share: float) -> Invariant:
+    """Whether the box had CPU to spare."""
     return Invariant(
         "CPU headroom",
-        box.idle_share >= IDLE_LIMIT,
-        box.idle_share,
+        idle_share >= IDLE_LIMIT,
+        idle_share,
         IDLE_LIMIT,
         "share of CPU time that stayed idle",
         Status.SUSPECT,
@@ -273,11 +283,12 @@ def _headroom(box: BoxEvidence) -> Invariant:
     )
 
 
-def _steal(box: BoxEvidence) -> Invariant:
+def steal(steal_share: float) -> Invariant:
+    """Whether other machines on the same hardware took CPU from the box."""
     return Invariant(
         "steal",
-        box.steal_share <= STEAL_LIMIT,
-        box.steal_share,
+        steal_share <= STEAL_LIMIT,
+        steal_share,
         STEAL_LIMIT,
         "share of CPU time that the hypervisor gave to others",
         Status.SUSPECT,

@@ -51,7 +51,9 @@ def calibrate(session: Session, network: PlannedNetwork, at_once_bps: float) -> 
     return {str(end.port): rate for end, rate in zip(ends, report["rates_bps"], strict=True)}
 
 
-def start_sampler(session: Session, network: PlannedNetwork) -> MessageSocket:
+def start_sampler(
+    session: Session, network: PlannedNetwork, interval_s: float = SAMPLE_INTERVAL_S
+) -> MessageSocket:
     """A sampler of every port of ``network``, ready when this returns."""
     devices: dict[str, list[str]] = {}
     for end in network.plan.ports.values():
@@ -62,7 +64,7 @@ def start_sampler(session: Session, network: PlannedNetwork) -> MessageSocket:
         if end.marker is not None and network.plan.marking is Marking.MARKER
     ]
     specification = {
-        "interval_s": SAMPLE_INTERVAL_S,
+        "interval_s": interval_s,
         "namespaces": devices,
         "markers": marked,
         "red": network.plan.marking is Marking.RED,

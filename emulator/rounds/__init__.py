@@ -1,0 +1,1 @@
+"""The controller of an emulated cluster that is scheduled round by round."""

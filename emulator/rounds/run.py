@@ -1,0 +1,176 @@
+"""One emulated run of rounds from its network to its measurement: build, calibrate, run, judge."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from emulator.evidence import link_rows, port_evidence, samples_by_port, switch_evidence
+from emulator.messages import Message, MessageSocket
+from emulator.networks import PlannedNetwork
+from emulator.rounds.checkpoint import Checkpoint
+from emulator.rounds.cluster_network import (
+    NETWORK,
+    STORAGE,
+    ClusterNetwork,
+    plan_cluster_network,
+    slot_name,
+)
+from emulator.rounds.evidence import RunEvidence
+from emulator.rounds.lease_service import LeaseService
+from emulator.rounds.servers import EmulatedServers
+from emulator.rounds.steps import Divisors
+from emulator.rounds.storage_ceilings import StorageCeilings
+from emulator.rounds.verdict import rounds_invariants
+from emulator.rounds.worker_starter import STORAGE_PORT, PipelineKind, WorkerStarter
+from emulator.scale import BUDGET_SHARE
+from emulator.session import Session
+from emulator.training.dataset import make_dataset
+from emulator.verdict import Verdict, judge
+from emulator.watch import calibrate, start_sampler, stop_sampler
+from netshaper.ecn.marking import Marking
+from netshaper.shaping import window_bytes
+from traces.errors import EmulationError
+from traces.results import LinkRow
+from traces.server_pool import ServerPool
+
+CONGESTION_CONTROL = "cubic"
+
+FABRIC_BPS = 40e9
+"""Of a server's link into the fabric: what the published simulator assumes where none is given."""
+
+DATASET_BYTES = 32 * 2**20
+"""Of the file that all jobs read. A job reads a part of it, or goes round in it."""
+
+SAMPLE_INTERVAL_S = 0.1
+"""Ports are many and a run is long: sampling may not take the CPU that preparation needs."""
+
+
+_DRAIN_S = 0.2
+
+
+@dataclass(frozen=True)
+class RoundsEmulationSettings:
+    """What one run is made of. seed: of the order of samples.
+
+    storage_bytes_per_s: of each server's storage link, unscaled. budget_hop_bps: of this box.
+    """
+
+    pool: ServerPool
+    divisors: Divisors
+    storage_bytes_per_s: float
+    budget_hop_bps: float
+    round_s: float
+    seed: int
+    work: str
+    checkpoints: Mapping[str, Checkpoint] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RoundsMeasurement:
+    """What one run gave beside the scheduler's own tables."""
+
+    evidence: RunEvidence
+    links: list[LinkRow]
+    verdict: Verdict
+
+
+class EmulatedRun:
+    """A run under way. ``servers`` is what the loop drives; ``measurement`` comes at its end."""
+
+    def __init__(
+        self,
+        session: Session,
+        settings: RoundsEmulationSettings,
+        network: ClusterNetwork,
+        servers: EmulatedServers,
+        calibrated_bps: Mapping[str, float],
+        sampler: MessageSocket,
+    ) -> None:
+        self.servers = servers
+        self.session = session
+        self._settings = settings
+        self._network = network
+        self._calibrated_bps = calibrated_bps
+        self._sampler = sampler
+
+    def finish(self, arm: str) -> RoundsMeasurement:
+        """End what still runs, stop watching, and judge. arm: for the rows."""
+        self.servers.end_all()
+        time.sleep(_DRAIN_S)  # counters of two ports are read one after the other
+        report = stop_sampler(self._sampler, self.session)
+        plan, cluster = self._network.plan, self._network.cluster
+        samples = samples_by_port(report["samples"])
+        evidence = self.servers.evidence
+        anchor_s = report["samples"][0][0]
+        return RoundsMeasurement(
+            evidence=evidence,
+            links=link_rows(arm, NETWORK, plan, samples, anchor_s, self._settings.divisors.bytes),
+            verdict=judge(
+                rounds_invariants(
+                    port_evidence(plan, samples, self._calibrated_bps),
+                    switch_evidence(cluster, plan, samples, report["received"]),
+                    evidence,
+                ),
+                self.session.unenforced(Marking.MARKER),
+            ),
+        )
+
+
+@contextlib.contextmanager
+def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterator[EmulatedRun]:
+    """Everything that a run needs, gone at the end. Raises EmulationError where it does not come
+    up."""
+    divisors = settings.divisors
+    network = plan_cluster_network(
+        session.state.run_id,
+        settings.pool.num_servers,
+        int(settings.pool.gpus.max()),
+        settings.storage_bytes_per_s * 8,
+        FABRIC_BPS,
+        divisors.bytes,
+    )
+    planned = PlannedNetwork(NETWORK, network.plan, ())
+    dataset = session.state.directory / "dataset"
+    make_dataset(dataset, DATASET_BYTES, settings.seed)
+    with contextlib.ExitStack() as undo:
+        undo.callback(session.remove_network, network.plan)
+        session.build_network(network.plan)
+        calibrated_bps = calibrate(session, planned, settings.budget_hop_bps * BUDGET_SHARE)
+        storage = session.start("storage", _storage_specification(network, dataset))
+        undo.callback(storage.close)
+        if storage.receive() is None:
+            raise EmulationError(f"the storage server ended early: {session.explain()}")
+        service = undo.enter_context(LeaseService(session.state.directory))
+        ceilings = StorageCeilings(network, settings.pool.num_servers, divisors.bytes)
+        kind = PipelineKind(
+            work=settings.work,
+            dataset_file=str(dataset),
+            congestion_control=CONGESTION_CONTROL,
+            seed=settings.seed,
+            starts_full=divisors.stride > 1,
+        )
+        starter = WorkerStarter(session, network, ceilings, divisors, kind)
+        servers = undo.enter_context(
+            EmulatedServers(starter, service, settings.round_s, divisors, settings.checkpoints)
+        )
+        sampler = start_sampler(session, planned, SAMPLE_INTERVAL_S)
+        undo.callback(sampler.close)
+        yield EmulatedRun(session, settings, network, servers, calibrated_bps, sampler)
+
+
+def _storage_specification(network: ClusterNetwork, dataset: Path) -> Message:
+    plan = network.plan
+    rates = [plan.ports[network.storage_port(0)].shape.rate_bps]
+    return {
+        "namespace": plan.namespaces[STORAGE],
+        "address": plan.addresses.server(STORAGE),
+        "port": STORAGE_PORT,
+        "dscp": plan.job_dscp[slot_name(0)],
+        "dataset_file": str(dataset),
+        "window_bytes": window_bytes(min(rates)),
+        "congestion_control": CONGESTION_CONTROL,
+    }

@@ -1,0 +1,195 @@
+"""Starts, changes and removes the workers of jobs: processes, cgroups, storage bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from emulator.rounds.checkpoint import WorkerCheckpoint
+from emulator.rounds.cluster_network import STORAGE, ClusterNetwork, server_name
+from emulator.rounds.lease import Held, Lease
+from emulator.rounds.running_job import RunningJob, RunningWorker
+from emulator.rounds.steps import Divisors, WorkerWork, worker_work
+from emulator.rounds.storage_ceilings import StorageCeilings
+from emulator.session import Session
+from emulator.training.specification import LoaderSpecification, PipelineState, StorageRoute
+from netshaper.shaping import window_bytes
+
+STORAGE_PORT = 19000
+_FIRST_BARRIER_PORT = 20000
+_BARRIER_PORTS = 40000
+
+GUARD_BYTES = 128 * 2**20
+"""Memory of an input pipeline beside its cache: the interpreter, threads, items on their way."""
+
+PREFETCH_STEPS = 2
+
+
+@dataclass(frozen=True)
+class PipelineKind:
+    """What is the same for the pipelines of all jobs of a run."""
+
+    work: str
+    dataset_file: str
+    congestion_control: str
+    seed: int
+    starts_full: bool
+
+
+class WorkerStarter:
+    """The hands of EmulatedServers."""
+
+    def __init__(
+        self,
+        session: Session,
+        network: ClusterNetwork,
+        ceilings: StorageCeilings,
+        divisors: Divisors,
+        kind: PipelineKind,
+    ) -> None:
+        self._session = session
+        self._network = network
+        self._ceilings = ceilings
+        self._divisors = divisors
+        self._kind = kind
+        self._changed: set[int] = set()  # workers, by identity, that have yet to hear of it
+
+    def start(
+        self, lease: Lease, lease_address: str, checkpoints: Sequence[WorkerCheckpoint | None]
+    ) -> RunningJob:
+        """The workers of ``lease``, on their way to registering."""
+        job = RunningJob(lease)
+        for rank, held in enumerate(lease.held):
+            job.workers.append(self._prepare(lease, rank, held))
+        for worker, checkpoint in zip(job.workers, checkpoints, strict=True):
+            specification = self._specification(job, worker, lease_address, checkpoint)
+            place = _group_name(lease, worker.held)
+            worker.process = self._session.start("trainer", specification, place)
+        return job
+
+    def change(self, job: RunningJob, lease: Lease) -> None:
+        """Give the workers of ``job`` the CPUs, memory and storage bandwidth of ``lease``."""
+        for worker, held in zip(job.workers, lease.held, strict=True):
+            worker.held = held
+            worker.work = self._work(lease, held)
+            worker.cpu_cores = held.cpus / self._divisors.cpu
+            self._limit(worker)
+            self._changed.add(id(worker))
+
+    def changes(self, worker: RunningWorker) -> dict[str, Any]:
+        """What ``worker`` has to be told beside going on."""
+        if id(worker) not in self._changed:
+            guard_bytes = worker.work.share.cache_bytes + GUARD_BYTES
+            if guard_bytes < worker.guard_bytes:
+                self._guard(worker, guard_bytes)
+            return {}
+        self._changed.discard(id(worker))
+        work = worker.work
+        return {"do": "change", "pipeline": asdict(work.pipeline), "share": asdict(work.share)}
+
+    def remove(self, job: RunningJob) -> None:
+        """End what is left of the workers' processes, and everything they held."""
+        for worker in job.workers:
+            self._changed.discard(id(worker))
+            if worker.process is not None:
+                worker.process.close()
+            if worker.group is not None:
+                worker.group.remove()
+            self._session.end_group(_group_name(job.lease, worker.held))
+            self._ceilings.give_back(worker.held.server, worker.slot)
+
+    def explain(self) -> str:
+        """What a worker last wrote to its standard error, as the end of a sentence."""
+        said = self._session.explain()
+        return f": {said}" if said else ""
+
+    def _prepare(self, lease: Lease, rank: int, held: Held) -> RunningWorker:
+        slot = self._ceilings.take(held.server)
+        group = self._session.limited_group(f"{_group_name(lease, held)}-loader")
+        cpu_cores = held.cpus / self._divisors.cpu
+        worker = RunningWorker(rank, held, self._work(lease, held), cpu_cores, slot, group)
+        self._limit(worker)
+        return worker
+
+    def _work(self, lease: Lease, held: Held) -> WorkerWork:
+        return worker_work(lease.stages, held.gpus, held.cpus, held.memory_bytes, self._divisors)
+
+    def _limit(self, worker: RunningWorker) -> None:
+        work, held = worker.work, worker.held
+        # A cache that is to shrink does so once the worker has heard of it.
+        self._guard(worker, max(work.share.cache_bytes + GUARD_BYTES, worker.guard_bytes))
+        self._ceilings.hold(held.server, worker.slot, held.storage_bytes_per_s)
+
+    @staticmethod
+    def _guard(worker: RunningWorker, guard_bytes: int) -> None:
+        worker.guard_bytes = guard_bytes
+        if worker.group is not None:
+            missing = worker.group.missing
+            worker.group.set(
+                cpu_cores=None if "cpu" in missing else worker.cpu_cores,
+                memory_bytes=None if "memory" in missing else guard_bytes,
+            )
+
+    def _specification(
+        self,
+        job: RunningJob,
+        worker: RunningWorker,
+        lease_address: str,
+        checkpoint: WorkerCheckpoint | None,
+    ) -> dict[str, Any]:
+        lease, plan, work = job.lease, self._network.plan, worker.work
+        node = server_name(worker.held.server)
+        port = plan.ports[self._network.storage_port(worker.held.server)]
+        own_address = plan.addresses.server(node)
+        ready_steps = PREFETCH_STEPS if self._kind.starts_full else 0
+        state = checkpoint.pipeline if checkpoint else PipelineState(ready_steps=ready_steps)
+        loader = LoaderSpecification(
+            namespace=plan.namespaces[node],
+            route=StorageRoute(
+                own_address=own_address,
+                address=plan.addresses.server(STORAGE),
+                port=STORAGE_PORT,
+                dscp=self._ceilings.dscp(worker.slot),
+                window_bytes=window_bytes(port.shape.rate_bps),
+                congestion_control=self._kind.congestion_control,
+            ),
+            pipeline=work.pipeline,
+            share=work.share,
+            state=state,
+            shuffle_seed=(self._kind.seed << 32) + (lease.number << 8) + worker.rank,
+            prefetch_steps=PREFETCH_STEPS,
+            work="jpeg" if self._kind.work == "jpeg" else "hash",
+            dataset_file=self._kind.dataset_file,
+        )
+        return {
+            "job": lease.job,
+            "rank": worker.rank,
+            "lease_address": lease_address,
+            "namespace": plan.namespaces[node],
+            "step_s": work.step_s,
+            "steps_left": lease.iterations_left / work.iterations_per_step,
+            "begun": checkpoint.begun if checkpoint else None,
+            "loader": asdict(loader),
+            "loader_groups": [str(path) for path in (worker.group.paths if worker.group else ())],
+            "barrier": self._barrier(job, worker, own_address),
+        }
+
+    def _barrier(
+        self, job: RunningJob, worker: RunningWorker, own_address: str
+    ) -> dict[str, Any] | None:
+        if len(job.workers) == 1:
+            return None
+        root = server_name(job.workers[0].held.server)
+        return {
+            "rank": worker.rank,
+            "ranks": len(job.workers),
+            "address": own_address,
+            "root_address": self._network.plan.addresses.server(root),
+            "port": _FIRST_BARRIER_PORT + job.lease.number % _BARRIER_PORTS,
+            "dscp": self._ceilings.dscp(worker.slot),
+        }
+
+
+def _group_name(lease: Lease, held: Held) -> str:
+    return f"job{lease.number}-{server_name(held.server)}"
