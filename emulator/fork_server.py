@@ -25,6 +25,7 @@ from emulator.calibration import run_probe
 from emulator.cgroups import join_group
 from emulator.messages import Message, MessageSocket
 from emulator.sampler import run_sampler
+from emulator.training.command import run_command
 from emulator.training.storage_server import run_storage
 from emulator.training.trainer import run_trainer
 from emulator.worker import run_worker
@@ -37,6 +38,7 @@ _MAX_REQUEST_BYTES = 2**22
 CHILDREN: dict[str, Callable[[Message, MessageSocket], None]] = {
     "worker": run_worker,
     "trainer": run_trainer,
+    "command": run_command,
     "storage": run_storage,
     "sampler": run_sampler,
     "probe": run_probe,

@@ -46,7 +46,7 @@ def pipeline_state_of(document: dict[str, Any]) -> PipelineState:
     return PipelineState(
         position=EpochPosition(**document["position"]),
         cached=tuple(document["cached"]),
-        ready_steps=document["ready_steps"],
+        ready_items=document["ready_items"],
     )
 
 

@@ -32,7 +32,8 @@ class Lease:
 
     job: its id; number: its row in the run's jobs. is_new: other servers, CPUs or memory than in
     the last round; lost_s: what that costs at the start of the round. iterations_left: until the
-    job ends. command: the user's own, instead of the replayed stages.
+    job ends; iterations_done: by earlier leases. command: the user's own, instead of the replayed
+    stages.
     """
 
     job: str
@@ -40,6 +41,7 @@ class Lease:
     held: tuple[Held, ...]
     stages: StageCosts
     iterations_left: float
+    iterations_done: float
     is_new: bool
     lost_s: float = 0.0
     command: tuple[str, ...] | None = None

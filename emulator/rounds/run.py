@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,14 +20,15 @@ from emulator.rounds.cluster_network import (
     plan_cluster_network,
     slot_name,
 )
+from emulator.rounds.commands import CommandPlace, calling_user, memory_divisor
 from emulator.rounds.evidence import RunEvidence
+from emulator.rounds.lease import Lease, RoundOutcome
 from emulator.rounds.lease_service import LeaseService
 from emulator.rounds.servers import EmulatedServers
 from emulator.rounds.steps import Divisors
 from emulator.rounds.storage_ceilings import StorageCeilings
 from emulator.rounds.verdict import rounds_invariants
 from emulator.rounds.worker_starter import STORAGE_PORT, PipelineKind, WorkerStarter
-from emulator.scale import BUDGET_SHARE
 from emulator.session import Session
 from emulator.training.dataset import make_dataset
 from emulator.verdict import Verdict, judge
@@ -49,6 +51,9 @@ SAMPLE_INTERVAL_S = 0.1
 """Ports are many and a run is long: sampling may not take the CPU that preparation needs."""
 
 
+PROBE_SHARE = 0.2
+"""Of this box's network budget, what the probes of the links ask for at once."""
+
 _DRAIN_S = 0.2
 
 
@@ -57,6 +62,7 @@ class RoundsEmulationSettings:
     """What one run is made of. seed: of the order of samples.
 
     storage_bytes_per_s: of each server's storage link, unscaled. budget_hop_bps: of this box.
+    directory: where jobs' own commands start.
     """
 
     pool: ServerPool
@@ -66,6 +72,7 @@ class RoundsEmulationSettings:
     round_s: float
     seed: int
     work: str
+    directory: Path
     checkpoints: Mapping[str, Checkpoint] = field(default_factory=dict)
 
 
@@ -96,6 +103,14 @@ class EmulatedRun:
         self._network = network
         self._calibrated_bps = calibrated_bps
         self._sampler = sampler
+
+    def run_round(self, number: int, leases: Sequence[Lease]) -> RoundOutcome:
+        """See EmulatedServers."""
+        return self.servers.run_round(number, leases)
+
+    def verdict(self) -> Verdict | None:
+        """Whether what the servers did so far can be trusted."""
+        return self.finish("").verdict
 
     def finish(self, arm: str) -> RoundsMeasurement:
         """End what still runs, stop watching, and judge. arm: for the rows."""
@@ -139,7 +154,7 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
     with contextlib.ExitStack() as undo:
         undo.callback(session.remove_network, network.plan)
         session.build_network(network.plan)
-        calibrated_bps = calibrate(session, planned, settings.budget_hop_bps * BUDGET_SHARE)
+        calibrated_bps = calibrate(session, planned, settings.budget_hop_bps * PROBE_SHARE)
         storage = session.start("storage", _storage_specification(network, dataset))
         undo.callback(storage.close)
         if storage.receive() is None:
@@ -151,9 +166,14 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
             dataset_file=str(dataset),
             congestion_control=CONGESTION_CONTROL,
             seed=settings.seed,
-            starts_full=divisors.stride > 1,
         )
-        starter = WorkerStarter(session, network, ceilings, divisors, kind)
+        commands = CommandPlace(
+            directory=settings.directory,
+            sockets=session.state.directory,
+            user=calling_user(os.environ),
+            memory_divisor=memory_divisor(float(settings.pool.resources[:, 1].sum())),
+        )
+        starter = WorkerStarter(session, network, ceilings, divisors, kind, commands)
         servers = undo.enter_context(
             EmulatedServers(starter, service, settings.round_s, divisors, settings.checkpoints)
         )

@@ -39,6 +39,7 @@ class RunningWorker:
     usage_before: Usage | None = None
     finished_s: float | None = None
     loader_status: int | None = None
+    command_status: int | None = None
     gone: bool = False
 
     def steps_since(self) -> float:

@@ -200,16 +200,18 @@ class EmulatedServers:
             elif message["event"] == "loader-lost":
                 worker.loader_status = message["status"]
                 worker.gone = True
+            elif message["event"] == "command-ended":
+                worker.command_status = message["status"]
+                worker.gone = True
 
     def _outcome(self, job: RunningJob, number: int, resume_s: float) -> JobProgress:
         """What the round did for ``job``; one that is over, or lost, is removed."""
         name = job.lease.job
         reason = self._reason_lost(job)
         if reason is not None:
-            self.evidence.workers_lost += 1
-            out_of_memory = any(_ran_out_of_memory(worker) for worker in job.workers)
+            state = _state_lost(job)
+            self.evidence.workers_lost += state is JobState.REQUEUED
             self._remove(job)
-            state = JobState.OUT_OF_MEMORY if out_of_memory else JobState.REQUEUED
             return JobProgress(state, 0.0, reason=reason)
         round_start_s = number * self._round_s
         self.evidence.add_job(job, round_start_s, resume_s, self._round_wall_s)
@@ -230,6 +232,10 @@ class EmulatedServers:
             on = f"the worker on server {worker.held.server}"
             if _ran_out_of_memory(worker):
                 return f"{on} ran into its memory guard"
+            if worker.command_status is not None:
+                return f"the command on server {worker.held.server} ended with " + (
+                    f"{worker.command_status}{self._starter.explain()}"
+                )
             if worker.loader_status is not None:
                 return f"the input pipeline of {on} ended with {worker.loader_status}"
             if worker.gone and worker.finished_s is None:
@@ -254,9 +260,19 @@ def _answer(worker: RunningWorker, reply: dict[str, object]) -> None:
         call.answer(reply)
 
 
+def _state_lost(job: RunningJob) -> JobState:
+    """What becomes of a job whose workers cannot go on: a fault of its own ends it."""
+    if any(_ran_out_of_memory(worker) for worker in job.workers):
+        return JobState.OUT_OF_MEMORY
+    if any(worker.command_status is not None for worker in job.workers):
+        return JobState.FAILED
+    return JobState.REQUEUED
+
+
 def _ran_out_of_memory(worker: RunningWorker) -> bool:
     """Whether the kernel ended its input pipeline for the sake of the memory guard."""
-    if worker.group is None or worker.loader_status is None:
+    ended = worker.loader_status is not None or worker.command_status is not None
+    if worker.group is None or not ended:
         return False
     kills = worker.group.usage().oom_kills
     earlier = worker.usage_before.oom_kills if worker.usage_before else 0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from emulator.rounds.checkpoint import WorkerCheckpoint
 from emulator.rounds.cluster_network import STORAGE, ClusterNetwork, server_name
+from emulator.rounds.commands import CommandPlace, command_specification
 from emulator.rounds.lease import Held, Lease
 from emulator.rounds.running_job import RunningJob, RunningWorker
 from emulator.rounds.steps import Divisors, WorkerWork, worker_work
@@ -34,7 +35,6 @@ class PipelineKind:
     dataset_file: str
     congestion_control: str
     seed: int
-    starts_full: bool
 
 
 class WorkerStarter:
@@ -47,12 +47,14 @@ class WorkerStarter:
         ceilings: StorageCeilings,
         divisors: Divisors,
         kind: PipelineKind,
+        commands: CommandPlace,
     ) -> None:
         self._session = session
         self._network = network
         self._ceilings = ceilings
         self._divisors = divisors
         self._kind = kind
+        self._commands = commands
         self._changed: set[int] = set()  # workers, by identity, that have yet to hear of it
 
     def start(
@@ -63,8 +65,14 @@ class WorkerStarter:
         for rank, held in enumerate(lease.held):
             job.workers.append(self._prepare(lease, rank, held))
         for worker, checkpoint in zip(job.workers, checkpoints, strict=True):
-            specification = self._specification(job, worker, lease_address, checkpoint)
             place = _group_name(lease, worker.held)
+            if lease.command is not None:
+                specification = command_specification(
+                    lease, worker, lease_address, self._network, self._commands
+                )
+                worker.process = self._session.start("command", specification, place)
+                continue
+            specification = self._specification(job, worker, lease_address, checkpoint)
             worker.process = self._session.start("trainer", specification, place)
         return job
 
@@ -113,7 +121,13 @@ class WorkerStarter:
         return worker
 
     def _work(self, lease: Lease, held: Held) -> WorkerWork:
-        return worker_work(lease.stages, held.gpus, held.cpus, held.memory_bytes, self._divisors)
+        work = worker_work(lease.stages, held.gpus, held.cpus, held.memory_bytes, self._divisors)
+        if lease.command is None:
+            return work
+        # Each of its iterations is counted, and its memory is what it takes.
+        memory_bytes = int(held.memory_bytes / self._commands.memory_divisor)
+        share = replace(work.share, cache_bytes=memory_bytes)
+        return replace(work, share=share, iterations_per_step=self._divisors.stride)
 
     def _limit(self, worker: RunningWorker) -> None:
         work, held = worker.work, worker.held
@@ -142,8 +156,7 @@ class WorkerStarter:
         node = server_name(worker.held.server)
         port = plan.ports[self._network.storage_port(worker.held.server)]
         own_address = plan.addresses.server(node)
-        ready_steps = PREFETCH_STEPS if self._kind.starts_full else 0
-        state = checkpoint.pipeline if checkpoint else PipelineState(ready_steps=ready_steps)
+        state = checkpoint.pipeline if checkpoint else self._first_state(lease, worker)
         loader = LoaderSpecification(
             namespace=plan.namespaces[node],
             route=StorageRoute(
@@ -174,6 +187,23 @@ class WorkerStarter:
             "loader_groups": [str(path) for path in (worker.group.paths if worker.group else ())],
             "barrier": self._barrier(job, worker, own_address),
         }
+
+    def _first_state(self, lease: Lease, worker: RunningWorker) -> PipelineState:
+        """Of a job that has not run.
+
+        Where a step stands for many iterations, the wait for the first one would count as often. So
+        that part of a step is ready that the GPU computes for in the time between two: n steps then
+        take n times the slowest stage's.
+        """
+        if self._divisors.stride == 1:
+            return PipelineState()
+        held, pipeline = worker.held, worker.work.pipeline
+        iteration_s = lease.stages.iteration_s(
+            held.cpus / held.gpus,
+            held.memory_bytes / held.gpus,
+            held.storage_bytes_per_s / held.gpus,
+        )
+        return PipelineState(ready_items=round(pipeline.items * lease.stages.gpu_s / iteration_s))
 
     def _barrier(
         self, job: RunningJob, worker: RunningWorker, own_address: str

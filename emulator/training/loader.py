@@ -66,7 +66,8 @@ class Loader:
         self._ready_descriptor = ready_descriptor
         self._control = control
         self._pipeline = specification.pipeline
-        self._taken = first_steps(specification).taken
+        first = first_steps(specification)
+        self._taken, self._prepared_before = first.taken, first.prepared
         self._status: int | None = None
 
     @classmethod
@@ -79,11 +80,10 @@ class Loader:
         work_of(specification.work)
         shared = SharedProgress(specification.pipeline.dataset_items)
         shared[Word.PAUSED] = 1
-        shared[Word.HANDED_OVER] = first_steps(specification).handed_over
         shared.publish_cached(specification.state.cached)
         ready_descriptor, hand_over_descriptor = os.pipe()
         ours, theirs = socket.socketpair()
-        for _ in range(specification.state.ready_steps):
+        for _ in range(_steps_handed_over(specification)):
             os.write(hand_over_descriptor, STAMP.pack(time.monotonic()))
         parent = os.getpid()
         pid = os.fork()
@@ -158,7 +158,7 @@ class Loader:
             state=PipelineState(
                 position=position_after(self._taken, dataset_items),
                 cached=shared.cached,
-                ready_steps=(shared[Word.HANDED_OVER] - self._taken) // self._pipeline.items,
+                ready_items=self._prepared_before + shared[Word.PREPARED] - self._taken,
             ),
             hits=shared[Word.HITS],
             misses=shared[Word.MISSES],
@@ -197,6 +197,11 @@ class Loader:
             pid, status = os.waitpid(self._pid, options)
             if pid:
                 self._status = os.waitstatus_to_exitcode(status)
+
+
+def _steps_handed_over(specification: LoaderSpecification) -> int:
+    first = first_steps(specification)
+    return (first.handed_over - first.taken) // first.items
 
 
 def _run_loader(

@@ -177,7 +177,6 @@ class InputPipeline:
 
     def _hand_over(self) -> None:
         steps = self._steps.hand_over()
-        self._shared[Word.HANDED_OVER] = self._steps.handed_over
         for _ in range(steps):
             os.write(self._ready_descriptor, STAMP.pack(time.monotonic()))
 
@@ -246,8 +245,11 @@ class InputPipeline:
 
 
 def first_steps(specification: LoaderSpecification) -> StepCount:
-    """Where a pipeline goes on from its state: the ready steps are not prepared again."""
+    """Where a pipeline goes on from its state: the ready items are not prepared again."""
     pipeline, state = specification.pipeline, specification.state
     taken = items_before(state.position, pipeline.dataset_items)
-    ready = taken + state.ready_steps * pipeline.items
-    return StepCount(pipeline.items, specification.prefetch_steps, taken, ready, ready)
+    steps = StepCount(
+        pipeline.items, specification.prefetch_steps, taken, taken, taken + state.ready_items
+    )
+    steps.hand_over()
+    return steps

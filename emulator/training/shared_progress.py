@@ -18,15 +18,14 @@ class Word(IntEnum):
     """Which number. PAUSED is the trainer's, the others are the loader's."""
 
     PAUSED = 0
-    HANDED_OVER = 1
-    PREPARED = 2
-    HITS = 3
-    MISSES = 4
-    FETCHED_BYTES = 5
-    CPU_NS = 6
-    DEMANDED_NS = 7
-    EPOCHS = 8
-    CACHED = 9
+    PREPARED = 1
+    HITS = 2
+    MISSES = 3
+    FETCHED_BYTES = 4
+    CPU_NS = 5
+    DEMANDED_NS = 6
+    EPOCHS = 7
+    CACHED = 8
 
 
 _EPOCHS_AT = len(Word)

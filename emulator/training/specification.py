@@ -62,16 +62,14 @@ class PipelineShare:
 class PipelineState:
     """What a checkpoint keeps of a pipeline.
 
-    position: behind the steps that were trained on; the ready ones follow it. cached: items with a
+    position: behind the steps that were trained on; the ready items follow it. cached: items with a
     place in the cache, in the order in which they came in; after a restart it is filled anew with
-    these. ready_steps: that stand ready to be trained on. A job that has not run begins with a
-    full queue where its iterations stand for several, for the wait for the first step would count
-    as often.
+    these. ready_items: that are prepared and not trained on; of whole steps and of a part of one.
     """
 
     position: EpochPosition = EpochPosition()
     cached: tuple[int, ...] = ()
-    ready_steps: int = 0
+    ready_items: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def loader_specification_of(message: Mapping[str, Any]) -> LoaderSpecification:
             "pipeline": pipeline_of(message["pipeline"]),
             "share": share_of(message["share"]),
             "state": PipelineState(
-                EpochPosition(**state["position"]), tuple(state["cached"]), state["ready_steps"]
+                EpochPosition(**state["position"]), tuple(state["cached"]), state["ready_items"]
             ),
         }
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from emulator.rounds.checkpoint import Checkpoint
 from emulator.rounds.lease import Held, Lease
@@ -38,6 +39,7 @@ def cluster(
     round_s: float = 30.0,
     stride: float = 30.0,
     checkpoints: Mapping[str, Checkpoint] | None = None,
+    directory: Path | None = None,
 ) -> Iterator[EmulatedRun]:
     """A cluster whose rounds take a second on the wall."""
     pool = ServerPool((ServerGroup(servers, gpus, SERVER_CPUS, SERVER_MEMORY_BYTES),))
@@ -49,6 +51,7 @@ def cluster(
         round_s=round_s,
         seed=7,
         work="hash",
+        directory=directory or Path.cwd(),
         checkpoints=checkpoints or {},
     )
     with Session(run_id, limits=True) as session, emulated_run(session, settings) as run:
@@ -64,7 +67,9 @@ def lease(
     memory_bytes: float = 20e9,
     new: bool = False,
     lost_s: float = 0.0,
+    done: float = 0.0,
+    command: tuple[str, ...] | None = None,
 ) -> Lease:
     """One GPU on each of ``servers``. A job's number is the last digit of its id."""
     held = tuple(Held(server, 1, cpus, memory_bytes, math.inf) for server in servers)
-    return Lease(job, int(job[-1]), held, stages, left, new, lost_s)
+    return Lease(job, int(job[-1]), held, stages, left, done, new, lost_s, command)

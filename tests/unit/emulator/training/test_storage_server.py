@@ -55,6 +55,7 @@ def connected(port: int) -> socket.socket:
     connection.sendall(HELLO.pack(5, b"reno"))
     size = connection.recv(SIZE.size, socket.MSG_WAITALL)
     assert SIZE.unpack(size) == (SIZE_BYTES,)
+    connection.settimeout(None)  # with a timeout a read may return a part
     return connection
 
 
