@@ -86,6 +86,7 @@ def measure_against_mininet() -> Iterator[Figure]:
 def _ours_s(cluster: Cluster) -> float:
     run_id = new_run_id()
     with Session(run_id) as session:
+        time.sleep(_SETTLE_S)  # its fork server imports beside; nor does Mininet's import count
         began_s = time.monotonic()
         plan = plan_network(run_id, "n0", cluster, [], _RATE_DIVISOR, connections=1)
         session.build_network(plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from netshaper.shaping import FRAME_BYTES, PortShape
+from netshaper.shaping import PortShape
 from traces.cluster import Sharing
 from traces.errors import BadInputError
 
@@ -16,7 +16,7 @@ SHARED_CLASS = 0x4
 FIRST_JOB_CLASS = 0x10
 
 MOST_WEIGHT_RATIO = 100
-"""HTB hands out what is left in turns of a quantum, and a quantum has at most 200,000 bytes."""
+"""HTB hands out what is left in turns of a quantum: so many packets of one job in a row."""
 
 HIGHEST_PRIORITY = 7
 _PRIORITY_FLOOR_SHARE = 1e-4
@@ -63,7 +63,7 @@ def port_classes(sharing: Sharing, shape: PortShape, jobs: Sequence[JobTraffic])
     as long as its weight, under ``priority`` to whoever has the greatest.
     """
     if sharing is Sharing.FIFO or not jobs:
-        leaf = Leaf(SHARED_CLASS, shape.rate_bps, FRAME_BYTES, 0)
+        leaf = Leaf(SHARED_CLASS, shape.rate_bps, shape.quantum_bytes, 0)
         return PortClasses((leaf,), {job.id: SHARED_CLASS for job in jobs})
     of_job = {job.id: FIRST_JOB_CLASS + index for index, job in enumerate(jobs)}
     weights = [job.weight if sharing is Sharing.WEIGHTED else 1.0 for job in jobs]
@@ -84,7 +84,7 @@ def port_classes(sharing: Sharing, shape: PortShape, jobs: Sequence[JobTraffic])
             Leaf(
                 minor=of_job[job.id],
                 rate_bps=max(int(rate_bps), LEAST_RATE_BPS),
-                quantum_bytes=round(FRAME_BYTES * weight / least),
+                quantum_bytes=round(shape.quantum_bytes * weight / least),
                 turn=turn,
             )
         )

@@ -20,9 +20,9 @@ from netshaper.disciplines import (
     port_classes,
 )
 from netshaper.ecn.marking import Marking
-from netshaper.ecn.red import red_words
+from netshaper.ecn.threshold import marker_settings, red_queue_words
 from netshaper.ecn.virtual_queue import MarkerSettings
-from netshaper.shaping import FRAME_BYTES, PortShape, port_shape
+from netshaper.shaping import FRAME_BYTES, PortShape, packet_segments, port_shape
 from traces.cluster import Cluster, Port, Sharing
 from traces.cluster_checks import NODE_NAME
 from traces.errors import BadInputError
@@ -140,16 +140,19 @@ def plan_network(
         )
     namespaces = {node: namespace_name(run_id, network, node) for node in cluster.nodes}
     addresses = Addresses.of(cluster, (job.path_variant for job in jobs))
+    # A red queue counts packets where the marker counts segments.
+    by_segment = ecn_threshold_bytes is not None and marking is Marking.RED
+    slowest_bps = min((link.rate_bps for link in cluster.links), default=0.0) / rate_divisor
+    segments = 1 if by_segment else packet_segments(slowest_bps)
     ports = _plan_ports(
-        cluster, namespaces, jobs, rate_divisor, connections, ecn_threshold_bytes, delayed
+        cluster, namespaces, jobs, rate_divisor, connections, segments, ecn_threshold_bytes, delayed
     )
     dscp = {job.id: index + 1 for index, job in enumerate(jobs)}
     commands = (
         *(Command("ip", ("netns", "add", namespaces[node])) for node in cluster.nodes),
         *_settings(cluster, namespaces, marks=ecn_threshold_bytes is not None),
         *_links(cluster, ports),
-        *_addresses_and_routes(cluster, namespaces, addresses, ports),
-        *_shaping(cluster, ports, dscp, marking),
+        *_nodes(cluster, namespaces, addresses, ports, dscp, marking),
     )
     return NetworkPlan(run_id, namespaces, addresses, ports, dscp, marking, commands)
 
@@ -160,6 +163,7 @@ def _plan_ports(
     jobs: Sequence[JobTraffic],
     rate_divisor: float,
     connections: int,
+    segments: int,
     ecn_threshold_bytes: int | None,
     delayed: Collection[Port],
 ) -> dict[Port, PlannedPort]:
@@ -168,7 +172,7 @@ def _plan_ports(
     classes_of: dict[tuple[Sharing, PortShape], PortClasses] = {}  # thousands of ports are alike
     ports = {}
     for index, port in enumerate(cluster.ports):
-        shape = port_shape(cluster.rate_bps(port) / rate_divisor, connections)
+        shape = port_shape(cluster.rate_bps(port) / rate_divisor, connections, segments)
         own_buffer_bytes = cluster.link(port).buffer_bytes
         if own_buffer_bytes is not None:
             shape = replace(
@@ -180,7 +184,7 @@ def _plan_ports(
         classes = classes_of[kind]
         marker = None
         if ecn_threshold_bytes is not None and port.node in cluster.switches:
-            marker = _marker(shape, classes, ecn_threshold_bytes)
+            marker = marker_settings(shape, classes, ecn_threshold_bytes, UNSHAPED_BELOW_BYTES)
         ports[port] = PlannedPort(
             port=port,
             namespace=namespaces[port.node],
@@ -210,24 +214,6 @@ def _buffer(port: Port, own_bytes: int, rate_divisor: float, shape: PortShape) -
     return scaled_bytes
 
 
-def _marker(shape: PortShape, classes: PortClasses, threshold_bytes: int) -> MarkerSettings:
-    """A threshold below the token bucket would mark what passes at once, and nothing waits."""
-    if threshold_bytes < shape.burst_bytes + FRAME_BYTES:
-        raise BadInputError(
-            f"an ECN threshold of {threshold_bytes} bytes is less than what a port lets through at "
-            f"once ({shape.burst_bytes} bytes) and a frame",
-            allowed=f"at least {shape.burst_bytes + FRAME_BYTES} bytes at this scale",
-            key="transport.ecn_threshold",
-        )
-    return MarkerSettings(
-        rate_bps=shape.rate_bps,
-        threshold_bytes=threshold_bytes,
-        burst_bytes=shape.burst_bytes,
-        buffer_bytes=shape.buffer_bytes * len(classes.leaves),
-        unshaped_below_bytes=UNSHAPED_BELOW_BYTES,
-    )
-
-
 def _settings(cluster: Cluster, namespaces: Mapping[str, str], *, marks: bool) -> list[Command]:
     server = (*_SERVER, *_MARKED_SERVER) if marks else _SERVER
     return [
@@ -251,24 +237,38 @@ def _links(cluster: Cluster, ports: Mapping[Port, PlannedPort]) -> list[Command]
     return commands
 
 
-def _addresses_and_routes(
+def _nodes(
     cluster: Cluster,
     namespaces: Mapping[str, str],
     addresses: Addresses,
     ports: Mapping[Port, PlannedPort],
+    dscp: Mapping[str, int],
+    marking: Marking,
 ) -> list[Command]:
+    """Everything inside the namespaces, one after the other.
+
+    A port is shaped before it is up: the kernel then has no packet of it to wait for.
+    """
     ends: dict[str, list[PlannedPort]] = defaultdict(list)
     for end in ports.values():
         ends[end.port.node].append(end)
-    return [
-        Command("ip", words, namespaces[node])
-        for node in cluster.nodes
-        for words in (
-            ("link", "set", "dev", "lo", "up"),
-            *_own_addresses(node, cluster, addresses, ends[node], ports),
-            *_routes(node, cluster, addresses, ports),
-        )
-    ]
+    shaping_of: dict[Hashable, list[tuple[str, ...]]] = {}  # thousands of ports are alike
+    commands = []
+    for node in cluster.nodes:
+        for end in ends[node]:
+            kind = (end.device, end.shape, end.marker, end.delay_s, cluster.sharing_at(end.port))
+            if kind not in shaping_of:
+                shaping_of[kind] = _shape(end, dscp, marking)
+            commands += [Command("tc", words, end.namespace) for words in shaping_of[kind]]
+        commands += [
+            Command("ip", words, namespaces[node])
+            for words in (
+                ("link", "set", "dev", "lo", "up"),
+                *_own_addresses(node, cluster, addresses, ends[node], ports),
+                *_routes(node, cluster, addresses, ports),
+            )
+        ]
+    return commands
 
 
 def _own_addresses(
@@ -286,8 +286,8 @@ def _own_addresses(
             words.append(("address", "add", f"{own}/32", "dev", "lo"))
     for end in ends:
         far_end = ports[Port(end.port.peer, end.port.node)]
-        # One segment a packet: a queue then holds and counts what a wire would carry.
-        words.append(("link", "set", "dev", end.device, "gso_max_segs", "1", "up"))
+        segments = end.shape.quantum_bytes // FRAME_BYTES
+        words.append(("link", "set", "dev", end.device, "gso_max_segs", str(segments), "up"))
         words.append(("address", "add", f"{end.address}/31", "dev", end.device))
         # Permanent neighbours: no ARP in the counters, no pause when an entry ages.
         neighbour = ("lladdr", far_end.mac, "nud", "permanent")
@@ -309,20 +309,6 @@ def _routes(
         source = ("src", addresses.server(node, variant)) if is_server else ()
         words.append(("route", "add", prefix, *via[neighbour], *source))
     return words
-
-
-def _shaping(
-    cluster: Cluster, ports: Mapping[Port, PlannedPort], dscp: Mapping[str, int], marking: Marking
-) -> list[Command]:
-    """Ports that differ in nothing but their namespaces take the same words."""
-    words: dict[Hashable, list[tuple[str, ...]]] = {}
-    commands = []
-    for port, end in ports.items():
-        kind = (end.device, end.shape, end.marker, end.delay_s, cluster.sharing_at(port))
-        if kind not in words:
-            words[kind] = _shape(end, dscp, marking)
-        commands += [Command("tc", each, end.namespace) for each in words[kind]]
-    return commands
 
 
 def _shape(end: PlannedPort, dscp: Mapping[str, int], marking: Marking) -> list[tuple[str, ...]]:
@@ -366,6 +352,5 @@ def _queue_words(end: PlannedPort, marking: Marking) -> tuple[str, ...]:
     if end.delay_s is not None:
         return netem_words(end.delay_s, shape.buffer_bytes)
     if end.marker is not None and marking is Marking.RED:
-        threshold_bytes = end.marker.threshold_bytes
-        return red_words(shape.rate_bps, threshold_bytes, shape.burst_bytes, shape.buffer_bytes)
+        return red_queue_words(shape, end.marker.threshold_bytes)
     return ("bfifo", "limit", str(shape.buffer_bytes))

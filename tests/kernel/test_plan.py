@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from emulator.networks import plan_arm
 from harness.experiments.run import scale_of
-from netshaper.apply import remove_namespaces
+from netshaper.apply import build, remove_namespaces
 from netshaper.netlink import NetlinkSocket
 from netshaper.readback import check_network
 from tests.kernel.command import roundelay, short_example
@@ -30,20 +31,26 @@ def _planned(scenario: Path, *options: str) -> list[str]:
 
 def _recorder(directory: Path, tool: str, log: Path) -> None:
     """A stand-in for ``tool`` on PATH that writes down what it is told and then does it."""
-    real = subprocess.run(
-        ("which", tool), capture_output=True, text=True, check=True
-    ).stdout.strip()
+    ip, real = (shutil.which(name) for name in ("ip", tool))
     script = directory / tool
     script.write_text(
         "#!/bin/sh\n"
         'case "$*" in\n'
         "  *-batch*)\n"
-        f'    prefix="{tool}"; [ "$1" = -n ] && prefix="{tool} -n $2"\n'
-        f'    sed "s/^/$prefix /" | tee -a {log} | sed "s/^$prefix //" | {real} "$@" ;;\n'
+        f'    inside=$({ip} netns identify $$); prefix="{tool}${{inside:+ -n $inside}}"\n'
+        f"    batch=$(mktemp -p {directory})\n"
+        f'    sed "s/^/$prefix /" | tee $batch | sed "s/^$prefix //" | {real} "$@"; rc=$?\n'
+        # All at once: batches in other namespaces write their lines, too.
+        f"    cat $batch >> {log}; exit $rc ;;\n"
         f'  *) echo "{tool} $*" >> {log}; exec {real} "$@" ;;\n'
         "esac\n"
     )
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
+
+
+def _namespace_of(line: str) -> str:
+    words = line.split()
+    return words[2] if words[1] == "-n" else ""
 
 
 def test_a_run_executes_exactly_the_planned_commands(tmp_path: Path) -> None:
@@ -59,7 +66,30 @@ def test_a_run_executes_exactly_the_planned_commands(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     housekeeping = ("ip netns list", "ip netns delete", "ip -V")
     executed = [line for line in log.read_text().splitlines() if not line.startswith(housekeeping)]
-    assert executed == _planned(scenario)
+    planned = [line for line in _planned(scenario) if not line.startswith("ip netns exec")]
+    # Namespaces have their turns at once; each has its own in order, and so has what is outside.
+    for namespace in {_namespace_of(line) for line in planned}:
+        assert [line for line in executed if _namespace_of(line) == namespace] == [
+            line for line in planned if _namespace_of(line) == namespace
+        ]
+    assert len(executed) == len(planned)
+
+
+def test_every_namespace_has_the_planned_settings(tmp_path: Path) -> None:
+    scenario = load_scenario(short_example(tmp_path))
+    plan = plan_arm(scenario.arms[1], scale_of(scenario), RUN_ID)[0].plan
+    planned = [command for command in plan.commands if command.tool == "sysctl"]
+    assert {command.namespace for command in planned} == set(plan.namespaces.values())
+    try:
+        build(plan)
+        for command in planned:
+            for word in command.words[2:]:
+                name, _, value = word.partition("=")
+                read = ("ip", "netns", "exec", str(command.namespace), "sysctl", "-n", name)
+                done = subprocess.run(read, capture_output=True, text=True, check=True)
+                assert done.stdout.strip() == value, str(command)
+    finally:
+        remove_namespaces(plan.namespaces.values())
 
 
 def test_the_plan_works_by_hand(tmp_path: Path) -> None:

@@ -18,12 +18,11 @@ from netshaper.disciplines import (
     port_classes,
 )
 from netshaper.plan import plan_network
-from netshaper.shaping import FRAME_BYTES, port_shape
+from netshaper.shaping import FRAME_BYTES, MOST_SEGMENTS, port_shape
 from traces.cluster import Cluster, Port, Sharing, dumbbell
 from traces.errors import BadInputError
 
-SHAPE = port_shape(100e6, 4)
-LARGEST_QUANTUM_BYTES = 200_000  # sch_htb cuts larger ones
+SHAPE = port_shape(100e6, 4, segments=1)
 
 
 def leaves(sharing: Sharing, *jobs: JobTraffic) -> list[tuple[int, int, int]]:
@@ -91,18 +90,19 @@ def test_weights_too_far_apart_are_refused_where_they_count() -> None:
 @given(
     st.sampled_from(Sharing),
     st.floats(1e6, 1e11),
+    st.integers(1, MOST_SEGMENTS),
     st.lists(st.tuples(st.floats(1.0, MOST_WEIGHT_RATIO), st.integers(0, 7)), max_size=63),
 )
 def test_leaves_are_what_htb_can_hold_and_never_promise_more_than_the_port(
-    sharing: Sharing, rate_bps: float, jobs: list[tuple[float, int]]
+    sharing: Sharing, rate_bps: float, segments: int, jobs: list[tuple[float, int]]
 ) -> None:
-    shape = port_shape(rate_bps, 4)
+    shape = port_shape(rate_bps, 4, segments)
     traffic = [JobTraffic(f"job{n}", *each) for n, each in enumerate(jobs)]
     found = port_classes(sharing, shape, traffic)
     assert sum(leaf.rate_bps for leaf in found.leaves) <= shape.rate_bps
     for leaf in found.leaves:
         assert leaf.rate_bps >= 8
-        assert FRAME_BYTES <= leaf.quantum_bytes <= LARGEST_QUANTUM_BYTES
+        assert shape.quantum_bytes <= leaf.quantum_bytes <= MOST_WEIGHT_RATIO * shape.quantum_bytes
         assert 0 <= leaf.turn <= HIGHEST_PRIORITY
         assert shape.burst_bytes / (leaf.rate_bps / 8) / 64e-9 < 2**32
 

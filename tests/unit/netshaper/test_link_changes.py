@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from netshaper.disciplines import JobTraffic
+from netshaper.ecn.virtual_queue import LEAST_RATE_BPS
 from netshaper.link_changes import DOWN_SHARE, PlannedChange, delayed_ports, plan_changes
 from netshaper.plan import NetworkPlan, plan_network
 from traces.cluster import Link, Port, Sharing, dumbbell
+from traces.errors import BadInputError
 from traces.link_events import Change, LinkEvent
 
 CLUSTER = dumbbell(1, 1, 1e9)
@@ -111,3 +113,33 @@ def test_without_events_nothing_is_planned_and_no_port_is_delayed() -> None:
     plan, changes = planned()
     assert changes == ()
     assert all(end.delay_s is None for end in plan.ports.values())
+
+
+def marked(*events: LinkEvent, threshold_bytes: int = 30_000) -> tuple[PlannedChange, ...]:
+    plan = plan_network(
+        "run1", "n0", CLUSTER, JOBS, DIVISOR, 4, ecn_threshold_bytes=threshold_bytes
+    )
+    return plan_changes(plan, CLUSTER, events, JOBS, DIVISOR)
+
+
+def test_a_marker_follows_the_rate_and_keeps_its_threshold() -> None:
+    changes = marked(event(Change.RATE, 0.5e9, 0.5e9), event(Change.LATENCY, 0.5e9, 1e-3))
+    first, second = (change.ends[0].marker for change in changes)
+    was = changes[0].before[0].marker
+    assert was is not None
+    assert first == second == replace(was, rate_bps=50_000_000)
+    assert changes[1].before == changes[0].ends
+
+
+def test_a_link_that_is_down_has_the_slowest_marker_where_it_would_need_a_slower_one() -> None:
+    (change,) = marked(event(Change.RATE, 0.5e9, 0.5e9), event(Change.DOWN, 0.0))[1:]
+    assert change.ends[0].shape.rate_bps == 500_000
+    marker = change.ends[0].marker
+    assert marker is not None
+    assert marker.rate_bps == LEAST_RATE_BPS
+
+
+def test_a_rate_whose_bucket_the_threshold_does_not_exceed_is_refused() -> None:
+    with pytest.raises(BadInputError, match="lets through at once") as raised:
+        marked(event(Change.RATE, 100e9, 100e9), threshold_bytes=4000)
+    assert raised.value.key == "transport.ecn_threshold"

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netshaper.disciplines import FIRST_JOB_CLASS, SHARED_CLASS, JobTraffic
+from netshaper.ecn.marking import Marking
 from netshaper.plan import MAX_JOBS, Command, NetworkPlan, namespace_name, plan_network
 from netshaper.shaping import window_bytes
 from traces.cluster import Cluster, Link, Port, Sharing, dumbbell
@@ -179,6 +180,26 @@ def test_rates_are_divided_by_the_scale() -> None:
     plan = small_plan()
     assert plan.ports[Port("left0", "switch-left")].shape.rate_bps == 100_000_000
     assert plan.ports[Port("switch-right", "switch-left")].shape.rate_bps == 50_000_000
+
+
+def _segments(divisor: float, marking: Marking, threshold_bytes: int | None) -> set[str]:
+    cluster = dumbbell(1, 1, 1e9, 0.5e9)
+    plan = plan_network(
+        RUN_ID, "n0", cluster, traffic(2), divisor, 4, threshold_bytes, marking=marking
+    )
+    ups = [c for c in words_of(plan, "link", "set") if "gso_max_segs" in c.words]
+    assert len(ups) == len(plan.ports)
+    return {value_after(command, "gso_max_segs") for command in ups}
+
+
+def test_a_packet_is_what_the_slowest_port_takes() -> None:
+    assert _segments(1.0, Marking.MARKER, 80_000) == {"4"}
+    assert _segments(1.0, Marking.RED, None) == {"4"}
+    assert _segments(2.0, Marking.MARKER, None) == {"1"}
+
+
+def test_a_red_queue_which_counts_packets_gets_one_for_each_segment() -> None:
+    assert _segments(1.0, Marking.RED, 80_000) == {"1"}
 
 
 def test_a_server_sends_from_its_own_address() -> None:

@@ -14,7 +14,7 @@ from netshaper.netlink import ClassCounters
 from netshaper.readback import PSCHED_TICK_S, compare_class
 from netshaper.shaping import PortShape, port_shape
 
-SHAPE = port_shape(1e9, 4)
+SHAPE = port_shape(1e9, 4, segments=8)
 LEAF = Leaf(0x10, 1_000_000_000, 3028, 2)
 
 
@@ -42,7 +42,7 @@ FOUND = as_the_kernel_keeps_it(SHAPE, LEAF)
 
 @given(st.floats(1e6, 1e11), st.integers(1, 20))
 def test_what_was_planned_is_no_difference(rate_bps: float, classes: int) -> None:
-    shape = port_shape(rate_bps, 4)
+    shape = port_shape(rate_bps, 4, segments=1)
     leaf = Leaf(0x10, shape.rate_bps // classes, shape.quantum_bytes, 0)
     assert compare_class(as_the_kernel_keeps_it(shape, leaf), shape, leaf) == []
 

@@ -15,12 +15,16 @@ def test_the_marker_is_taken_where_it_works() -> None:
 
 
 def test_red_is_taken_where_only_it_works() -> None:
-    assert MarkingSupport("no bpf", None).choice is Marking.RED
+    support = MarkingSupport("no bpf", None)
+    support.require()
+    assert support.choice is Marking.RED
 
 
 def test_where_neither_works_both_reasons_and_a_remedy_are_given() -> None:
+    support = MarkingSupport("no bpf", "no red")
+    assert support.choice is Marking.UNAVAILABLE
     with pytest.raises(MissingCapabilityError, match=r"no bpf.*no red.*run as root"):
-        _ = MarkingSupport("no bpf", "no red").choice
+        support.require()
 
 
 def test_the_probes_namespace_carries_the_run() -> None:

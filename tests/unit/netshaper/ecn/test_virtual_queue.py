@@ -13,6 +13,7 @@ from netshaper.ecn.virtual_queue import (
     MOST_PACKET_BYTES,
     MOST_RATE_BPS,
     MarkerSettings,
+    end_at_another_rate,
 )
 
 RATES = st.integers(LEAST_RATE_BPS, MOST_RATE_BPS)
@@ -88,3 +89,28 @@ def test_what_cannot_be_realised_is_refused(changed: dict[str, int], problem: st
     with pytest.raises(ValueError, match=problem) as raised:
         MarkerSettings(**given_settings | changed)
     assert "|" in str(raised.value)
+
+
+BYTES = st.integers(0, 10**6)
+
+
+@given(RATES, RATES, BYTES, st.integers(1, 2**62))
+def test_a_queue_keeps_its_bytes_at_another_rate(
+    before_bps: int, after_bps: int, waiting_bytes: int, now_ns: int
+) -> None:
+    before, after = settings_at(before_bps), settings_at(after_bps)
+    now = now_ns << 10
+    end = end_at_another_rate((now + before.time_of(waiting_bytes)) % 2**64, now_ns, before, after)
+    # What the time was rounded down by at the first rate, and again at the other.
+    rounding = after.byte_price // before.byte_price + 2
+    assert 0 <= after.time_of(waiting_bytes) - (end - now) % 2**64 <= rounding
+
+
+@given(RATES, RATES, BYTES)
+def test_tokens_and_a_queue_never_used_stay_what_they_are(
+    before_bps: int, after_bps: int, spared_bytes: int
+) -> None:
+    before, after = settings_at(before_bps), settings_at(after_bps)
+    now_ns = 10**15
+    for end in (0, (now_ns << 10) - 1 - before.time_of(spared_bytes)):
+        assert end_at_another_rate(end, now_ns, before, after) == end
