@@ -11,6 +11,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+WAYS_TO_LEAVE = ("out-of-memory", "failed")
+"""How a job can end without being done."""
+
 
 @dataclass(frozen=True)
 class JobTable:
@@ -22,6 +25,10 @@ class JobTable:
     How far it has come: done_iterations; attained_s, time in which it held its GPUs; start_s and
     finish_s, not-a-number before; last_served_s, when it last held GPUs (its arrival before);
     leases, how often it was started on GPUs, CPUs and memory other than those it held.
+
+    What can go wrong where jobs are real processes: requeued, how often its workers were lost and
+    it went on from its last checkpoint; left_s, when it ended without being done (not-a-number
+    before), and left_as, an index into WAYS_TO_LEAVE.
     """
 
     submit_s: Floats
@@ -35,6 +42,9 @@ class JobTable:
     finish_s: Floats
     last_served_s: Floats
     leases: Ints
+    requeued: Ints
+    left_s: Floats
+    left_as: Ints
 
     @staticmethod
     def of(
@@ -59,7 +69,14 @@ class JobTable:
             finish_s=np.full(count, np.nan),
             last_served_s=ready_s.copy(),
             leases=np.zeros(count, dtype=np.int64),
+            requeued=np.zeros(count, dtype=np.int64),
+            left_s=np.full(count, np.nan),
+            left_as=np.zeros(count, dtype=np.int64),
         )
+
+    def end_s(self, jobs: Ints) -> Floats:
+        """When each of ``jobs`` ended, done or not; not-a-number before."""
+        return np.fmin(self.finish_s[jobs], self.left_s[jobs])
 
     def __len__(self) -> int:
         return len(self.submit_s)

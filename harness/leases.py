@@ -68,7 +68,7 @@ class Leases:
         job = np.repeat(before.jobs, counts)[rows]
         gpus = before.gpus[rows]
         amounts = np.repeat(before.share, counts, axis=0)[rows] * gpus[:, None]
-        finish_s = self._table.finish_s[job]
+        end_s = self._table.end_s(job)
         self._ended(
             EndedLeases(
                 job=job,
@@ -78,7 +78,7 @@ class Leases:
                 memory_bytes=amounts[:, 1],
                 storage_bytes_per_s=amounts[:, 2],
                 from_s=self._from_s[job],
-                until_s=np.where(np.isnan(finish_s), now_s, np.minimum(finish_s, now_s)),
+                until_s=np.fmin(end_s, now_s),
                 held_to_fair_share=np.repeat(before.held_to_fair_share, counts)[rows],
             )
         )

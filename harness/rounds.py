@@ -11,7 +11,6 @@ import numpy as np
 from harness.job_table import Flags, Ints, JobTable
 from harness.leases import Leases
 from harness.scheduling.allocation import Allocation
-from harness.scheduling.scheduler import Scheduler
 
 _DECISIONS_BETWEEN_REPORTS = 256
 
@@ -30,6 +29,34 @@ class RoundCluster(Protocol):
         ...
 
 
+class RoundScheduler(Protocol):
+    """Decides about rounds. See harness.scheduling.scheduler.Scheduler."""
+
+    @property
+    def steady(self) -> bool:
+        """Whether a decision stays right until a job arrives or ends."""
+        ...
+
+    def decide(self, jobs: Ints, now_s: float) -> Allocation:
+        """The round that begins at ``now_s`` for the active ``jobs``, in order of submission."""
+        ...
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where the loop stands between two rounds.
+
+    number: of the next round. rounds, decisions: so far. running: jobs that ran in the last one;
+    active: jobs that have joined and not ended.
+    """
+
+    number: int = 0
+    rounds: int = 0
+    decisions: int = 0
+    running: int = 0
+    active: int = 0
+
+
 @dataclass(frozen=True)
 class RoundsRun:
     """How a run of rounds went.
@@ -46,25 +73,33 @@ class RoundsRun:
 
 def run_rounds(
     table: JobTable,
-    scheduler: Scheduler,
+    scheduler: RoundScheduler,
     cluster: RoundCluster,
     leases: Leases,
     round_s: float,
     measured: Flags,
     progress: Callable[[int], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
+    passed: Callable[[Position], None] = lambda _: None,
+    begin: Position | None = None,
 ) -> RoundsRun:
     """Run until every job of ``measured`` (jobs,) has ended; jobs join at the next round's start.
 
     Where nothing can change, rounds pass without a decision: until the next job joins or one ends,
-    if the scheduler is steady. progress: is told how many of the measured jobs have ended.
+    if the scheduler is steady. progress: is told how many of the measured jobs have ended. passed:
+    is told after every decision where the loop stands, and from there it can ``begin`` again with
+    the same table, scheduler and leases.
     """
+    begin = begin or Position()
     # Rounding must not make a job that is ready exactly at a round's start miss it.
     joins_in_round = np.ceil(table.ready_s / round_s - 1e-9).astype(np.int64)
-    active: Ints = np.empty(0, dtype=np.int64)
-    joined, unfinished = 0, int(measured.sum())
-    ended_before = unfinished
-    number = rounds = decisions = 0
+    joined = int(np.searchsorted(joins_in_round, begin.number - 1, side="right"))
+    active: Ints = np.arange(joined, dtype=np.int64)
+    active = active[np.isnan(table.end_s(active))]
+    everything = np.arange(len(table))
+    counted = int(measured.sum())
+    unfinished = int((measured & np.isnan(table.end_s(everything))).sum())
+    number, rounds, decisions = begin.number, begin.rounds, begin.decisions
     stopped = False
     while unfinished and not stopped:
         if not len(active):
@@ -85,13 +120,14 @@ def run_rounds(
         next_round = cluster.run(allocation, new_lease, number, last_round)
         rounds += next_round - number
         number = next_round
-        ended = ~np.isnan(table.finish_s[allocation.jobs])
+        ended = ~np.isnan(table.end_s(allocation.jobs))
         if ended.any():
             unfinished -= int(measured[allocation.jobs[ended]].sum())
-            active = active[np.isnan(table.finish_s[active])]
+            active = active[np.isnan(table.end_s(active))]
         if decisions % _DECISIONS_BETWEEN_REPORTS == 0:
-            progress(ended_before - unfinished)
+            progress(counted - unfinished)
+        passed(Position(number, rounds, decisions, len(allocation.jobs), len(active)))
         stopped = stop()
-    progress(ended_before - unfinished)
+    progress(counted - unfinished)
     leases.close(number * round_s)
     return RoundsRun(rounds, decisions, stopped, number * round_s)

@@ -19,6 +19,7 @@ JOBS = pa.schema(
         ("jct_s", pa.float64()),
         ("attained_s", pa.float64()),
         ("leases", pa.int64()),
+        ("requeued", pa.int64()),
         ("counted", pa.bool_()),
         ("state", pa.string()),
     ]
@@ -27,8 +28,29 @@ JOBS = pa.schema(
 
 alone_s: duration at the fair share, without waiting. start_s: when it first held GPUs. jct_s: from
 submission to end. attained_s: time in which it held its GPUs. leases: how often it was started.
-counted: whether the arm's figures rest on it. state: finished; or, when the run ended, running,
-waiting or not arrived. Times that there are none of are null.
+requeued: how often its workers were lost, and it went on from its last checkpoint. counted: whether
+the arm's figures rest on it. state: finished; out-of-memory or failed, which is the end of a job
+that is not done; or, when the run ended, running, waiting or not arrived. Times that there are none
+of are null.
+"""
+
+LEASE_USE = pa.schema(
+    [
+        ("cpus_enforced", pa.float64()),
+        ("cpus_used", pa.float64()),
+        ("memory_enforced_bytes", pa.float64()),
+        ("memory_peak_bytes", pa.float64()),
+        ("throttled_s", pa.float64()),
+        ("cpu_demanded_s", pa.float64()),
+        ("hits", pa.int64()),
+        ("misses", pa.int64()),
+    ]
+)
+"""Columns of ROUNDS that are null where a run is simulated, or where the kernel does not say.
+
+Unscaled. cpus_enforced, memory_enforced_bytes: what the lease was held to. cpus_used: mean over the
+lease. throttled_s: for how long its CPU quota stopped it. cpu_demanded_s: CPU time of what it
+prepared. hits, misses: items that its cache had, and had not.
 """
 
 ROUNDS = pa.schema(
@@ -44,6 +66,7 @@ ROUNDS = pa.schema(
         ("from_s", pa.float64()),
         ("until_s", pa.float64()),
         ("held_to_fair_share", pa.bool_()),
+        *LEASE_USE,
     ]
 )
 """rounds.parquet: one row a lease and server, in the order in which leases ended.

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from traces.emulation_spec import EmulationSpec
 from traces.errors import BadInputError
 from traces.formats.traces import TRACE_FORMATS
 from traces.generators.philly_derived import GpuMix
@@ -16,7 +17,7 @@ from traces.sensitivity import BUILTIN, Sensitivities, builtin_sensitivities, re
 from traces.server_pool import ServerGroup, ServerPool
 from traces.yaml_source import YamlSource
 
-SECTIONS = ("cluster", "workload", "scheduler", "simulation", "measure")
+SECTIONS = ("cluster", "workload", "scheduler", "simulation", "measure", "emulation")
 
 MAX_SEED = 2**53
 """Every reader of JSON knows whole numbers up to here."""
@@ -148,6 +149,7 @@ class ArmSpec(Strict):
     scheduler: dict[str, object] = Field(default_factory=dict)
     simulation: dict[str, object] = Field(default_factory=dict)
     measure: dict[str, object] = Field(default_factory=dict)
+    emulation: dict[str, object] = Field(default_factory=dict)
 
 
 class RoundsScenarioSpec(Strict):
@@ -162,6 +164,7 @@ class RoundsScenarioSpec(Strict):
     scheduler: SchedulerSpec = SchedulerSpec()
     simulation: SimulationSpec = SimulationSpec()
     measure: MeasureSpec = MeasureSpec()
+    emulation: EmulationSpec = EmulationSpec()
     arms: dict[Name, ArmSpec] = Field(default_factory=dict)
 
 
@@ -177,6 +180,7 @@ class RoundsArm(BaseModel):
     scheduler: SchedulerSpec
     simulation: SimulationSpec
     measure: MeasureSpec
+    emulation: EmulationSpec = EmulationSpec()
     directory: Path
 
     @property
@@ -244,6 +248,10 @@ def _arm(file: ScenarioFile[RoundsScenarioSpec], name: str, spec: RoundsScenario
             "generated jobs need models",
             "split: weights of the classes " + ", ".join(sensitivities.kinds),
         )
+    try:
+        spec.emulation.check_models(sensitivities.models if sensitivities else ())
+    except BadInputError as error:
+        raise file.locate(error, name) from None
     return RoundsArm(
         name=name,
         pool=spec.cluster.pool(),
@@ -252,6 +260,7 @@ def _arm(file: ScenarioFile[RoundsScenarioSpec], name: str, spec: RoundsScenario
         scheduler=spec.scheduler,
         simulation=spec.simulation,
         measure=spec.measure,
+        emulation=spec.emulation,
         directory=file.source.file.parent,
     )
 

@@ -20,6 +20,14 @@ Name = Annotated[str, Field(pattern=_NAME)]
 _NAME_ALLOWED = "lower-case letters, digits and '-', at most 32, beginning with a letter or digit"
 
 
+_NUMBER_OR_AUTO = (
+    ("scale", "rate_divisor"),
+    ("emulation", "stride"),
+    ("emulation", "cpu_divisor"),
+    ("emulation", "byte_divisor"),
+)
+
+
 class Strict(BaseModel):
     """Refuses keys that it does not know."""
 
@@ -164,7 +172,7 @@ def _explain(
         return problem, allowed
     if kind == "string_pattern_mismatch":
         return f"{given!r} is not a name", _NAME_ALLOWED
-    if path[-2:] == ("scale", "rate_divisor"):
+    if path[-2:] in _NUMBER_OR_AUTO:
         return f"{given!r} is not allowed here", "'auto', or a number of at least 1"
     if kind in ("enum", "literal_error") and isinstance(context, dict):
         return f"{given!r} is not known", str(context["expected"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.experiments.rounds.run import RoundsResult
-from harness.job_table import Flags, Floats
+from harness.job_table import WAYS_TO_LEAVE, Flags, Floats
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,17 @@ class CompletionTimes:
 
 
 def job_states(result: RoundsResult) -> list[str]:
-    """(jobs,): ``finished``; at the run's end ``running`` or ``waiting``; or ``not arrived``."""
+    """(jobs,): ``finished``, or one of WAYS_TO_LEAVE; at the run's end ``running`` or ``waiting``;
+    or ``not arrived``."""
     table, end_s = result.workload.table, result.run.end_s
     finished = ~np.isnan(table.finish_s)
     served = (table.last_served_s == end_s) & (table.attained_s > 0)
     arrived = table.ready_s <= end_s
+    ways = [~np.isnan(table.left_s) & (table.left_as == way) for way in range(len(WAYS_TO_LEAVE))]
     states = np.select(
-        [finished, arrived & served, arrived], ["finished", "running", "waiting"], "not arrived"
+        [finished, *ways, arrived & served, arrived],
+        ["finished", *WAYS_TO_LEAVE, "running", "waiting"],
+        "not arrived",
     )
     return [str(state) for state in states]
 
@@ -74,6 +78,12 @@ def run_document(result: RoundsResult) -> dict[str, Any]:
             "counted": int(workload.measured.sum()),
             "counted_and_finished": int(counted.sum()),
             "states": {state: states[state] for state in sorted(states)},
+            "not_done": [
+                {"job": str(workload.jobs["job"].iloc[row]), "state": WAYS_TO_LEAVE[way]}
+                for row, way in enumerate(table.left_as)
+                if not np.isnan(table.left_s[row])
+            ],
+            "requeued": int(table.requeued.sum()),
         },
         "load": _load(result),
         "jct_s": {name: asdict(found) if found else None for name, found in times.items()},

@@ -10,7 +10,7 @@ from harness.experiments.rounds.workload import Workload, build_workload, is_ran
 from harness.leases import EndedLeases, Leases
 from harness.rounds import RoundsRun, run_rounds
 from harness.scheduling.mechanisms import MECHANISMS, PLACEMENTS
-from harness.scheduling.mechanisms.mechanism import Placement
+from harness.scheduling.mechanisms.mechanism import Mechanism, Placement
 from harness.scheduling.policies import POLICIES
 from harness.scheduling.scheduler import Scheduler
 from harness.simulation.round_cluster import RoundSemantics, SimulatedCluster
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class RoundsResult:
-    """One arm with one seed, simulated. figures: of the mechanism, by name."""
+    """One arm with one seed, simulated or emulated. figures: of the mechanism, by name."""
 
     arm: RoundsArm
     seed: int
@@ -118,30 +118,14 @@ def run_workload(
     ended: Callable[[Workload, EndedLeases], None] | None = None,
 ) -> RoundsResult:
     """Simulate ``arm`` on a workload that was built for it; see run_arm."""
-    table, demands = workload.table, workload.demands
-    mechanism = MECHANISMS[arm.scheduler.mechanism](demands, arm.pool, placement_of(arm))
-    scheduler = Scheduler(
-        POLICIES[arm.scheduler.policy](),
-        mechanism,
-        table,
-        demands,
-        arm.pool,
-        arm.scheduler.priority_after,
-    )
-    simulation = arm.simulation
-    semantics = RoundSemantics(
-        round_s=arm.scheduler.round,
-        completion=simulation.completion,
-        progress=simulation.progress,
-        restart_s=simulation.restart,
-        checkpoint_s=simulation.checkpoint,
-        restarts=simulation.restarts,
-    )
+    table = workload.table
+    mechanism = mechanism_of(arm, workload)
+    semantics = semantics_of(arm)
     leases = Leases(table, None if ended is None else lambda rows: ended(workload, rows))
     counted = int(workload.measured.sum())
     run = run_rounds(
         table,
-        scheduler,
+        scheduler_of(arm, workload, mechanism),
         SimulatedCluster(table, semantics),
         leases,
         semantics.round_s,
@@ -150,6 +134,36 @@ def run_workload(
         stop,
     )
     return RoundsResult(arm, seed, workload, run, mechanism.report())
+
+
+def mechanism_of(arm: RoundsArm, workload: Workload) -> Mechanism:
+    """The mechanism that ``arm`` names."""
+    return MECHANISMS[arm.scheduler.mechanism](workload.demands, arm.pool, placement_of(arm))
+
+
+def scheduler_of(arm: RoundsArm, workload: Workload, mechanism: Mechanism) -> Scheduler:
+    """The scheduler of ``arm``."""
+    return Scheduler(
+        POLICIES[arm.scheduler.policy](),
+        mechanism,
+        workload.table,
+        workload.demands,
+        arm.pool,
+        arm.scheduler.priority_after,
+    )
+
+
+def semantics_of(arm: RoundsArm) -> RoundSemantics:
+    """How time passes in a round of ``arm``."""
+    simulation = arm.simulation
+    return RoundSemantics(
+        round_s=arm.scheduler.round,
+        completion=simulation.completion,
+        progress=simulation.progress,
+        restart_s=simulation.restart,
+        checkpoint_s=simulation.checkpoint,
+        restarts=simulation.restarts,
+    )
 
 
 def placement_of(arm: RoundsArm) -> Placement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
@@ -17,11 +18,13 @@ from harness.experiments.rounds.run import RoundsResult
 from harness.experiments.rounds.workload import Workload
 from harness.leases import EndedLeases
 from traces.provenance import provenance
-from traces.rounds_results import JOBS, ROUNDS
+from traces.rounds_results import JOBS, LEASE_USE, ROUNDS
 from traces.rounds_scenario import RoundsArm, RoundsScenario
 from traces.run_directory import write_json
 
 _ROWS_AT_ONCE = 1_000_000
+
+LeaseUseColumns = Mapping[str, Sequence[float | int | None]]
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class _Leases:
     seed: int
     workload: Workload
     rows: EndedLeases
+    use: LeaseUseColumns | None
 
 
 class RoundsStore:
@@ -55,9 +59,19 @@ class RoundsStore:
         self._jobs.close()
         self._rounds.close()
 
-    def add_leases(self, arm: RoundsArm, seed: int, workload: Workload, rows: EndedLeases) -> None:
-        """Leases that ended. They are few at a time, and become a table when they are many."""
-        self._pending.append(_Leases(arm.name, seed, workload, rows))
+    def add_leases(
+        self,
+        arm: RoundsArm,
+        seed: int,
+        workload: Workload,
+        rows: EndedLeases,
+        use: LeaseUseColumns | None = None,
+    ) -> None:
+        """Leases that ended. They are few at a time, and become a table when they are many.
+
+        use: columns of LEASE_USE where the run is emulated.
+        """
+        self._pending.append(_Leases(arm.name, seed, workload, rows, use))
         self._pending_rows += len(rows.job)
         if self._pending_rows >= _ROWS_AT_ONCE:
             self._flush()
@@ -83,6 +97,7 @@ class RoundsStore:
                     "jct_s": _or_null(table.finish_s - table.submit_s),
                     "attained_s": table.attained_s,
                     "leases": table.leases,
+                    "requeued": table.requeued,
                     "counted": workload.measured,
                     "state": pa.array(job_states(result), pa.string()),
                 },
@@ -105,6 +120,7 @@ def _lease_table(leases: list[_Leases]) -> pa.Table:
         for field in fields(EndedLeases)
     }
     first, count = leases[0], len(columns["job"])
+    uses = [each.use for each in leases]
     names = first.workload.jobs["job"].to_numpy(dtype=object)
     return pa.table(
         {
@@ -113,6 +129,12 @@ def _lease_table(leases: list[_Leases]) -> pa.Table:
             **columns,
             "job": pa.array(names[columns["job"]], pa.string()),
             "gpus": columns["gpus"].astype(float),
+            **{
+                field.name: pa.nulls(count, field.type)
+                if None in uses
+                else pa.array([v for use in uses if use for v in use[field.name]], field.type)
+                for field in LEASE_USE
+            },
         },
         schema=ROUNDS,
     )

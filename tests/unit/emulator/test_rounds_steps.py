@@ -39,7 +39,7 @@ def test_a_step_takes_as_long_as_its_iterations(name: str, gpus: int) -> None:
     work = worker_work(costs, gpus, gpus * cpus, gpus * memory, DIVISORS)
     bundle = bundle_of(costs.gpu_s)
     pipeline = work.pipeline
-    prepare_s = pipeline.items * pipeline.cpu_s_per_item / work.cpu_cores
+    prepare_s = pipeline.items * pipeline.cpu_s_per_item / (gpus * cpus / DIVISORS.cpu)
     assert prepare_s == pytest.approx(bundle * costs.cpu_s / cpus)
     rate = min(storage_rate_of(sensitivity), 1e12) * gpus / DIVISORS.bytes
     fetch_s = pipeline.items * pipeline.item_bytes / rate

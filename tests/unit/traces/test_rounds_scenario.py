@@ -309,7 +309,8 @@ SERVER_KEYS = "servers, gpus, cpus, memory, storage, gpu_type"
 UNKNOWN_KEYS = [
     # what is written, instead of what, key of the error, what is allowed
     ("sead: 5", "seed: 5", "sead",
-     "name, description, seed, seeds, cluster, workload, scheduler, simulation, measure, arms"),
+     "name, description, seed, seeds, cluster, workload, scheduler, simulation, measure, "
+     "emulation, arms"),
     ("gpu: 8", "gpus: 8", "cluster.gpu", f"{SERVER_KEYS}, more"),
     ("more: [{server: 1}]", "gpu_type: v100", "cluster.more.0.server", SERVER_KEYS),
     ("more: [{servers: 1, more: []}]", "gpu_type: v100", "cluster.more.0.more", SERVER_KEYS),
@@ -532,3 +533,55 @@ def test_the_example_is_read() -> None:
     assert [arm.name for arm in scenario.arms] == ["proportional", "tune", "balanced", "opt"]
     assert len(scenario.seeds) == 4
     assert {arm.pool.num_gpus for arm in scenario.arms} == {128}
+
+
+EMULATION = """
+emulation:
+  duration: 20 min
+  stride: 10
+  cpu_divisor: auto
+  work: jpeg
+  commands: {lstm: [python3, train.py]}
+"""
+
+
+def test_emulation_has_defaults_and_an_arm_may_change_it(tmp_path: Path) -> None:
+    changed = edited(ROUNDS_SCENARIO, TUNE, f"{TUNE}\n    emulation: {{work: jpeg}}")
+    arms = arms_of(tmp_path, changed)
+    assert (arms["tune"].emulation.work, arms["proportional"].emulation.work) == ("jpeg", "hash")
+    assert arms["tune"].emulation.duration == 720
+    assert arms["tune"].emulation.stride == "auto"
+
+
+def test_emulation_is_read_whole(tmp_path: Path) -> None:
+    found = arms_of(tmp_path, ROUNDS_SCENARIO + EMULATION)["tune"].emulation
+    assert (found.duration, found.stride, found.cpu_divisor) == (1200, 10, "auto")
+    assert (found.work, found.commands) == ("jpeg", {"lstm": ["python3", "train.py"]})
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "problem", "allowed"),
+    [
+        ("stride: 0.5", "stride", "0.5 is not allowed", "'auto', or a number of at least 1"),
+        ("byte_divisor: much", "byte_divisor", "'much' is not allowed", "'auto', or a number"),
+        ("duration: 0 s", "duration", "'0 s' is not allowed", "greater than 0"),
+        ("duration: 10", "duration", "10 has no unit", "such as '300 s'"),
+        ("work: sleep", "work", "'sleep' is not known", "'hash' or 'jpeg'"),
+        ("strid: 2", "strid", "unknown key", "duration, stride, cpu_divisor, byte_divisor, work"),
+        ("commands: {vgg: [a]}", "commands.vgg", "there is no model 'vgg'", "alexnet, res18"),
+        ("commands: {lstm: []}", "commands.lstm", "the value is not allowed", "at least 1 item"),
+        ("commands: {lstm: a b}", "commands.lstm", "'a b' is not allowed", "a valid list"),
+        ('commands: {lstm: ["a\\0"]}', "commands.lstm.0", "a zero byte", "text without it"),
+    ],
+)  # fmt: skip
+def test_emulation_that_is_no_good_is_refused(
+    line: str, key: str, problem: str, allowed: str, tmp_path: Path
+) -> None:
+    text = f"{ROUNDS_SCENARIO}emulation:\n  {line}\n"
+    with pytest.raises(BadInputError) as caught:
+        scenario_of(tmp_path, text)
+    error = caught.value
+    assert error.key == f"emulation.{key}"
+    assert error.line == len(text.splitlines())
+    assert problem in error.problem
+    assert allowed in error.allowed

@@ -26,7 +26,7 @@ from tests.unit.builders import (
     sound_switch,
     write_scenario,
 )
-from traces.results import EventRow
+from traces.results import EventRow, LinkRow
 from traces.run_directory import read_json, read_table
 from traces.scenario import Scenario, load_scenario
 
@@ -243,3 +243,20 @@ def test_events_tell_when_they_were_made_on_each_network(tmp_path: Path) -> None
     }
     assert (second["change"], second["value"], second["simulated"]) == ("latency", 0.001, False)
     assert second["made"] == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"), [((2, 3), {"job-a": 2, "all jobs": 3}), ((2, None), None)]
+)
+def test_marks_are_told_by_job_or_not_at_all(
+    tmp_path: Path, counts: tuple[int, int | None], expected: dict[str, int] | None
+) -> None:
+    text = SCENARIO + "transport: {ecn_threshold: 30 kB}\n"
+    scenario = load_scenario(write_scenario(tmp_path, text))
+    results = results_of(scenario)
+    links = [
+        LinkRow("dedicated", "n0", "a->b", job, 1.0, 1.0, 1.0, 0.0, 0, 9, count)
+        for job, count in zip(("job-a", None), counts, strict=True)
+    ]
+    results[0].measurement = replace(measured("dedicated", 0.2), links=links)
+    assert summary_of(scenario, results)["arms"][0]["marked_packets"] == expected

@@ -124,6 +124,7 @@ def job_rows(arms: dict[str, float] = ARMS) -> pd.DataFrame:
                 "jct_s": alone_s * slowness,
                 "attained_s": alone_s,
                 "leases": 1,
+                "requeued": 0,
                 "counted": True,
                 "state": "finished",
             }

@@ -20,7 +20,7 @@ from harness.experiments.rounds.summary import summarise
 from harness.experiments.rounds.workload import build_workload
 from tests.unit.builders import ROUNDS_SCENARIO, edited
 from tests.unit.harness.experiments.rounds.builders import make_arm, make_trace, read_rounds
-from traces.rounds_results import JOBS, ROUNDS
+from traces.rounds_results import JOBS, LEASE_USE, ROUNDS
 from traces.rounds_scenario import RoundsArm, RoundsScenario
 from traces.run_directory import read_json
 from traces.server_pool import ServerPool
@@ -116,11 +116,11 @@ def test_a_job_without_a_profile_has_no_model(queue: Path) -> None:
 
 
 def test_a_lease_is_a_row(queue: Path) -> None:
-    assert leases_in(queue).to_dict("records") == [
+    assert pq.read_table(queue / "rounds.parquet").to_pylist() == [
         {
             "arm": "arm", "seed": 8, "job": job, "server": 0, "gpus": 1.0, "cpus": 24.0,
             "memory_bytes": 80e9, "storage_bytes_per_s": 0.0, "from_s": from_s,
-            "until_s": until_s, "held_to_fair_share": False,
+            "until_s": until_s, "held_to_fair_share": False, **dict.fromkeys(LEASE_USE.names),
         }
         for job, from_s, until_s in (("a", 0.0, 25.0), ("b", 30.0, 40.0))
     ]  # fmt: skip
