@@ -79,7 +79,7 @@ def emulate_arm(
             anchor_s,
             scale,
             interrupted=stop_wanted(),
-            unenforced=session.unenforced,
+            unenforced=session.unenforced(networks[0].plan.marking),
         )
     finally:
         for child in children:

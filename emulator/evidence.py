@@ -11,6 +11,7 @@ from typing import Any
 from emulator.link_changer import AppliedChange
 from emulator.verdict import PortEvidence, RateChange, SwitchEvidence
 from netshaper.disciplines import ROOT_CLASS, UNCLASSIFIED_CLASS
+from netshaper.ecn.marking import Marking
 from netshaper.plan import NetworkPlan, PlannedPort
 from traces.cluster import Cluster
 from traces.link_events import Change
@@ -93,8 +94,7 @@ def link_rows(
                         backlog_bytes=backlog * rate_divisor,
                         dropped_packets=dropped - dropped_before,
                         sent_packets=packets - packets_before,
-                        marked_packets=_marked(now, plan, minor, job)
-                        - _marked(before, plan, minor, job),
+                        marked_packets=_newly_marked(before, now, plan, minor, job),
                     )
                 )
     return rows
@@ -106,6 +106,15 @@ def _rate_changes(end: PlannedPort, applied: Sequence[AppliedChange]) -> list[Ap
         for each in applied
         if end.port in each.change.event.ports and each.change.event.change is not Change.LATENCY
     ]
+
+
+def _newly_marked(
+    before: Sample, now: Sample, plan: NetworkPlan, minor: int, job: str | None
+) -> int | None:
+    """Packets marked between two samples; None where nothing could mark those that should be."""
+    if plan.marking is Marking.UNAVAILABLE:
+        return None
+    return _marked(now, plan, minor, job) - _marked(before, plan, minor, job)
 
 
 def _marked(sample: Sample, plan: NetworkPlan, minor: int, job: str | None) -> int:

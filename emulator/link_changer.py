@@ -10,6 +10,8 @@ from types import TracebackType
 from emulator.coordinator import now_s
 from emulator.networks import PlannedNetwork
 from netshaper.apply import run_commands
+from netshaper.ecn.loader import change_marker
+from netshaper.ecn.marking import Marking
 from netshaper.link_changes import PlannedChange
 from netshaper.readback import check_ports
 
@@ -34,7 +36,7 @@ class LinkChanger:
 
     def __init__(self, networks: Sequence[PlannedNetwork], anchor_s: float) -> None:
         due = [
-            (anchor_s + change.event.at_s, network.name, change)
+            (anchor_s + change.event.at_s, network, change)
             for network in networks
             for change in network.changes
         ]
@@ -75,9 +77,18 @@ class LinkChanger:
             for due_s, network, change in self._due:
                 if self._stop.wait(max(0.0, due_s - now_s())):
                     return
+                marking = network.plan.marking
                 begun_s = now_s()
                 run_commands(change.commands)
-                self._applied.append(AppliedChange(network, change, begun_s, now_s()))
-                check_ports(change.ends)
+                if marking is Marking.MARKER:
+                    _change_markers(change)
+                self._applied.append(AppliedChange(network.name, change, begun_s, now_s()))
+                check_ports(change.ends, marking)
         except Exception as error:
             self._error = error
+
+
+def _change_markers(change: PlannedChange) -> None:
+    for before, after in zip(change.before, change.ends, strict=True):
+        if before.marker is not None and after.marker is not None and before.marker != after.marker:
+            change_marker(after.namespace, after.device, before.marker, after.marker)

@@ -10,6 +10,7 @@ from netshaper.ecn.marking import Marking
 from netshaper.link_changes import PlannedChange, delayed_ports, plan_changes
 from netshaper.plan import NetworkPlan, plan_network
 from netshaper.shaping import window_bytes
+from traces.errors import MissingCapabilityError
 from traces.scenario import Arm, Job
 
 
@@ -35,9 +36,19 @@ def plan_arm(
 ) -> list[PlannedNetwork]:
     """The networks that ``arm`` needs, named n0, n1, ...: the same for ``plan`` and ``emulate``.
 
-    Raises BadInputError, with a key of the scenario, for what cannot be emulated yet.
+    Raises BadInputError, with a key of the scenario, for what cannot be emulated yet, and
+    MissingCapabilityError for what cannot with this marking.
     """
     threshold_bytes = arm.transport.ecn_threshold
+    if marking is Marking.UNAVAILABLE:
+        threshold_bytes = None
+    delayed = delayed_ports(arm.events)
+    if delayed and threshold_bytes is not None and marking is Marking.RED:
+        raise MissingCapabilityError(
+            "a port's queue either adds latency or marks, and here red marks",
+            remedy="run as root where the eBPF marker can be loaded, or leave the events of "
+            "'latency' or 'ecn_threshold' out",
+        )
     networks = []
     for index, jobs in enumerate(arm.networks, start=first_network):
         name = f"n{index}"
@@ -51,7 +62,7 @@ def plan_arm(
             connections=sum(len(job.connections) for job in jobs),
             ecn_threshold_bytes=None if threshold_bytes is None else round(threshold_bytes),
             marking=marking,
-            delayed=delayed_ports(arm.events),
+            delayed=delayed,
         )
         changes = plan_changes(plan, arm.cluster, arm.events, traffic, scale.rate_divisor)
         networks.append(PlannedNetwork(name, plan, jobs, changes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -119,6 +120,13 @@ class Session:
         if not path.exists():
             create_group(path)
         return path
+
+    @property
+    def missing_limits(self) -> Mapping[str, str]:
+        """Of CPU, cpuset and memory what cannot be limited, and what to do about it."""
+        if self._groups is not None:
+            return self._groups.available.missing
+        return dict.fromkeys(("cpu", "cpuset", "memory"), "run as root outside a user namespace")
 
     def limited_group(self, name: str) -> LimitedGroup | None:
         """A new group that CPU and memory can be limited in; None where runs here have none."""

@@ -18,9 +18,11 @@ from dataclasses import dataclass, replace
 
 from netshaper.classes import all_leaves, leaf_class_words, root_class_words
 from netshaper.delay import netem_words
-from netshaper.disciplines import JobTraffic, port_classes
+from netshaper.disciplines import JobTraffic, PortClasses, port_classes
+from netshaper.ecn.threshold import marker_settings
+from netshaper.ecn.virtual_queue import LEAST_RATE_BPS, MarkerSettings
 from netshaper.plan import Command, NetworkPlan, PlannedPort
-from netshaper.shaping import burst_bytes
+from netshaper.shaping import PortShape, burst_bytes
 from traces.cluster import Cluster, Port
 from traces.link_events import Change, LinkEvent
 
@@ -30,9 +32,14 @@ DOWN_SHARE = 0.01
 
 @dataclass(frozen=True)
 class PlannedChange:
-    """An event on one network: its commands, and both ports as they are afterwards."""
+    """An event on one network: its commands, and both ports as they are before and afterwards.
+
+    A port's marker is changed besides, where it has one: see netshaper.ecn.loader. A ``red`` queue
+    stays as it is, for its threshold is one of bytes.
+    """
 
     event: LinkEvent
+    before: tuple[PlannedPort, PlannedPort]
     ends: tuple[PlannedPort, PlannedPort]
     commands: tuple[Command, ...]
 
@@ -47,6 +54,7 @@ def plan_changes(
     """What each of ``events`` takes on the network of ``plan``, after those before it.
 
     The other arguments are those that ``plan`` was made of; buffers stay what they are there.
+    Raises BadInputError, with a key of the scenario, where a marker cannot have a link's new rate.
     """
     ends = dict(plan.ports)
     rates = {link: link.rate_bps for link in cluster.links}
@@ -56,11 +64,12 @@ def plan_changes(
             rates[event.link] = event.value
         share = 1.0 if event.rate_bps > 0 else DOWN_SHARE
         rate_bps = rates[event.link] * share / rate_divisor
+        before = (ends[event.ports[0]], ends[event.ports[1]])
         for port in event.ports:
             ends[port] = _changed(ends[port], event, rate_bps, cluster, jobs)
         pair = (ends[event.ports[0]], ends[event.ports[1]])
         commands = tuple(command for end in pair for command in _commands(end, event.change))
-        changes.append(PlannedChange(event, pair, commands))
+        changes.append(PlannedChange(event, before, pair, commands))
     return tuple(changes)
 
 
@@ -81,7 +90,18 @@ def _changed(
         return replace(end, delay_s=event.value)
     shape = replace(end.shape, rate_bps=round(rate_bps), burst_bytes=burst_bytes(rate_bps))
     classes = port_classes(cluster.sharing_at(end.port), shape, jobs)
-    return replace(end, shape=shape, classes=classes)
+    return replace(end, shape=shape, classes=classes, marker=_marker(end.marker, shape, classes))
+
+
+def _marker(
+    marker: MarkerSettings | None, shape: PortShape, classes: PortClasses
+) -> MarkerSettings | None:
+    """Of a port with a new shape. Where a link is down and no marker can be as slow, the slowest is
+    taken: it marks too little of the little that trickles through."""
+    if marker is None:
+        return None
+    marked = replace(shape, rate_bps=max(shape.rate_bps, LEAST_RATE_BPS))
+    return marker_settings(marked, classes, marker.threshold_bytes, marker.unshaped_below_bytes)
 
 
 def _commands(end: PlannedPort, change: Change) -> list[Command]:

@@ -197,6 +197,14 @@ class NetlinkSocket:
 
         FileExistsError where there is one already.
         """
+        flags = _NLM_F_CREATE | _NLM_F_EXCL
+        self._set_egress_program(device_index, descriptor, name, flags)
+
+    def replace_egress_program(self, device_index: int, descriptor: int, name: str) -> None:
+        """Have another program see them from now on. FileNotFoundError where there is none."""
+        self._set_egress_program(device_index, descriptor, name, 0)
+
+    def _set_egress_program(self, device_index: int, descriptor: int, name: str, how: int) -> None:
         place = _TCMSG.pack(0, 0, 0, device_index, 1, _CLSACT_EGRESS, _FIRST_PRIORITY_IPV4)
         options = (
             _attribute(_TCA_BPF_FD, struct.pack("=I", descriptor))
@@ -205,7 +213,7 @@ class NetlinkSocket:
         )
         kind = _attribute(_TCA_KIND, b"bpf\0")
         body = place + kind + _attribute(_TCA_OPTIONS, options)
-        self._request(_RTM_NEWTFILTER, _NLM_F_CREATE | _NLM_F_EXCL, body)
+        self._request(_RTM_NEWTFILTER, how, body)
 
     def _request(self, message_type: int, flags: int, body: bytes) -> None:
         """Ask for a change and wait until the kernel says that it is made."""

@@ -56,13 +56,13 @@ def check_network(plan: NetworkPlan) -> None:
     _refuse(differences)
 
 
-def check_ports(ports: Iterable[PlannedPort]) -> None:
-    """Compare single ports, which have no marker, with what they should be; as check_network."""
+def check_ports(ports: Iterable[PlannedPort], marking: Marking) -> None:
+    """Compare single ports with what they should be; as check_network."""
     differences = []
     for port in ports:
         with contextlib.closing(NetlinkSocket(port.namespace)) as reader:
             index = reader.links()[port.device].index
-            differences += _check_port(port, Marking.MARKER, reader, index)
+            differences += _check_port(port, marking, reader, index)
     _refuse(differences)
 
 

@@ -54,7 +54,8 @@ class LinkRow:
     """Load of one port between the sample before and ``t_s``.
 
     job is None where a queue is shared and its counters do not tell jobs apart. marked_packets:
-    with ECN, here; packets are those of the emulation, and none where it is simulated.
+    with ECN, here; None where they should have been and nothing could. Packets are those of the
+    emulation, and none where it is simulated.
     """
 
     arm: str
@@ -67,7 +68,7 @@ class LinkRow:
     backlog_bytes: float
     dropped_packets: int
     sent_packets: int = 0
-    marked_packets: int = 0
+    marked_packets: int | None = 0
 
 
 @dataclass(frozen=True)

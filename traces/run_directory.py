@@ -20,6 +20,7 @@ _DTYPES = {
     "str": "string",
     "str | None": "string",
     "int": "int64",
+    "int | None": "Int64",
     "float": "float64",
     "bool": "bool",
 }

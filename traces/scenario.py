@@ -194,8 +194,8 @@ def load_scenario(path: Path) -> Scenario:
     source = ScenarioFile.read(path)
     if is_rounds_scenario(source):
         raise BadInputError(
-            "a cluster that is scheduled round by round can only be simulated yet",
-            allowed="roundelay simulate, or a workload of 'jobs'",
+            "the jobs of a trace or a generator are scheduled round by round, and share no links",
+            allowed="a workload of 'jobs'",
             file=path,
             line=source.line_of(("workload",)),
             key="workload",
@@ -260,10 +260,6 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
 def _events(
     file: ScenarioFile[ScenarioSpec], arm: str, spec: ScenarioSpec, cluster: Cluster
 ) -> tuple[LinkEvent, ...]:
-    # A marker is assembled for one rate and one queue.
-    if spec.events and spec.transport.ecn_threshold is not None:
-        problem = "links cannot change yet where packets are marked"
-        raise file.error(arm, ("events",), problem, "no events, or no 'ecn_threshold'")
     try:
         return link_events(spec.events, cluster)
     except BadInputError as error:

@@ -101,10 +101,15 @@ def _events(result: ArmResult) -> list[dict[str, Any]]:
     ]
 
 
-def _marked_packets(links: Sequence[LinkRow]) -> dict[str, int]:
-    """Packets that ports marked, by job; ``all jobs`` where their queue is a shared one."""
+def _marked_packets(links: Sequence[LinkRow]) -> dict[str, int] | None:
+    """Packets that ports marked, by job; ``all jobs`` where their queue is a shared one.
+
+    None where nothing could mark them.
+    """
     marked: dict[str, int] = defaultdict(int)
     for row in links:
+        if row.marked_packets is None:
+            return None
         marked[row.job or "all jobs"] += row.marked_packets
     return dict(marked)
 

@@ -16,6 +16,7 @@ _CALL_NUMBERS = {"x86_64": 321, "aarch64": 280}
 _MAP_CREATE, _MAP_LOOKUP, _PROG_LOAD = 0, 1, 5
 _PROG_OF_ID, _MAP_OF_ID, _INFO_OF = 13, 14, 15
 _MAP_TYPE_ARRAY = 2
+_MAPPABLE = 1 << 10
 _PROG_TYPE_SCHED_CLS = 3
 _LOG_BYTES = 2**18
 _NAME_BYTES = 16
@@ -38,8 +39,8 @@ class ProgramInfo:
 
 
 def create_array(name: str, value_bytes: int) -> int:
-    """A descriptor of a new array map with one value, all zeros."""
-    named = struct.pack("=5I4x4x16s", _MAP_TYPE_ARRAY, 4, value_bytes, 1, 0, _short(name))
+    """A descriptor of a new array map with one value, all zeros, which can be mapped to memory."""
+    named = struct.pack("=5I4x4x16s", _MAP_TYPE_ARRAY, 4, value_bytes, 1, _MAPPABLE, _short(name))
     return _bpf(_MAP_CREATE, named)
 
 

@@ -27,15 +27,21 @@ class MarkingSupport:
     @property
     def choice(self) -> Marking:
         """The marker where it works, since it marks and counts the same way on every machine, by
-        port and by job; ``red`` elsewhere. MissingCapabilityError where neither works."""
+        port and by job; ``red`` elsewhere, where that works."""
         if self.why_no_marker is None:
             return Marking.MARKER
         if self.why_no_red is None:
             return Marking.RED
-        raise MissingCapabilityError(
-            f"nothing here can mark packets (eBPF: {self.why_no_marker}; red: {self.why_no_red})",
-            remedy="run as root on a kernel with CONFIG_NET_CLS_BPF or CONFIG_NET_SCH_RED",
-        )
+        return Marking.UNAVAILABLE
+
+    def require(self) -> None:
+        """Raise MissingCapabilityError where neither works."""
+        if self.choice is Marking.UNAVAILABLE:
+            raise MissingCapabilityError(
+                f"nothing here can mark packets "
+                f"(eBPF: {self.why_no_marker}; red: {self.why_no_red})",
+                remedy="run as root on a kernel with CONFIG_NET_CLS_BPF or CONFIG_NET_SCH_RED",
+            )
 
 
 def probe_namespace(run_id: str) -> str:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import mmap
 import os
+import time
 from collections.abc import Iterator
 from types import TracebackType
 
 from netshaper.ecn import bpf_calls
 from netshaper.ecn.assembler import encode
 from netshaper.ecn.marker import VALUE_BYTES, MarkCounts, decode_counts, marker_program
-from netshaper.ecn.virtual_queue import MarkerSettings
+from netshaper.ecn.virtual_queue import MarkerSettings, end_at_another_rate
 from netshaper.netlink import EgressProgram, NetlinkSocket
 from netshaper.plan import NetworkPlan
 from traces.errors import EmulationError, MissingCapabilityError
 
 _PROGRAM_NAME = "roundelay_ecn"
+_END_BYTES = 8
 _NOT_BUILT_IN = (errno.ENOENT, errno.EOPNOTSUPP)
 _REMEDY = "run as root outside a user namespace, with CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN"
 _REMEDY_KERNEL = (
@@ -44,7 +47,10 @@ def attach_marker(namespace: str, device: str, settings: MarkerSettings) -> int:
     where the kernel does not accept the program or the device has a marker already.
     """
     with contextlib.ExitStack() as stack:
-        program = _load(settings, stack)
+        with _capability():
+            counts = bpf_calls.create_array(_PROGRAM_NAME, VALUE_BYTES)
+        stack.callback(os.close, counts)
+        program = _load(settings, counts, stack)
         program_id = bpf_calls.program_info(program).program_id
         reader = stack.enter_context(contextlib.closing(NetlinkSocket(namespace)))
         index = _index(reader, namespace, device)
@@ -59,6 +65,29 @@ def attach_marker(namespace: str, device: str, settings: MarkerSettings) -> int:
                 raise MissingCapabilityError(lacking, remedy=_REMEDY_KERNEL) from None
             raise EmulationError(f"{namespace} {device} takes no marker: {error}") from None
     return program_id
+
+
+def change_marker(
+    namespace: str, device: str, before: MarkerSettings, after: MarkerSettings
+) -> None:
+    """Have a marker go on with other settings: with its counts, and with the queue that it found.
+
+    The queue takes another time at another rate. What arrives between the two steps of this, some
+    microseconds, may be missing in it until the port is idle. Raises as ``attach_marker``, and
+    EmulationError where the marker is not as ``before``.
+    """
+    found = check_marker(namespace, device, before)
+    with contextlib.ExitStack() as stack:
+        counts = _open_counts(found)
+        stack.callback(os.close, counts)
+        program = _load(after, counts, stack)
+        reader = stack.enter_context(contextlib.closing(NetlinkSocket(namespace)))
+        index = _index(reader, namespace, device)
+        with _capability():
+            reader.replace_egress_program(index, program, filter_name(after))
+            value = stack.enter_context(mmap.mmap(counts, VALUE_BYTES))
+        end = stack.enter_context(memoryview(value)[:_END_BYTES].cast("Q"))
+        end[0] = end_at_another_rate(end[0], time.monotonic_ns(), before, after)
 
 
 def attach_markers(plan: NetworkPlan) -> None:
@@ -95,9 +124,7 @@ class MarkReader:
         markers = [each for each in found if each.name.startswith(f"{_PROGRAM_NAME} ")]
         if not markers:
             raise EmulationError(f"{namespace} {device} has no marker")
-        with _capability(), _opened(bpf_calls.open_program(markers[0].program_id)) as program:
-            (map_id,) = bpf_calls.program_info(program).map_ids
-            self._map = bpf_calls.open_map(map_id)
+        self._map = _open_counts(markers[0])
 
     def counts(self) -> tuple[MarkCounts, ...]:
         """Counts since the marker was attached, by DSCP: 64 of them."""
@@ -119,10 +146,15 @@ class MarkReader:
         self.close()
 
 
-def _load(settings: MarkerSettings, stack: contextlib.ExitStack) -> int:
+def _open_counts(marker: EgressProgram) -> int:
+    """A descriptor of a marker's map."""
+    with _capability(), _opened(bpf_calls.open_program(marker.program_id)) as program:
+        (map_id,) = bpf_calls.program_info(program).map_ids
+        return bpf_calls.open_map(map_id)
+
+
+def _load(settings: MarkerSettings, counts: int, stack: contextlib.ExitStack) -> int:
     with _capability():
-        counts = bpf_calls.create_array(_PROGRAM_NAME, VALUE_BYTES)
-        stack.callback(os.close, counts)
         code = encode(marker_program(settings, counts))
         try:
             program = bpf_calls.load_classifier(_PROGRAM_NAME, code)

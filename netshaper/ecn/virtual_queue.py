@@ -29,6 +29,7 @@ at LEAST_RATE_BPS costs 2**62 units before the shift, so that no product of the 
 64 bits."""
 
 _MOST_BYTES = 2**30
+_WORD = 2**64
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,18 @@ class MarkerSettings:
     def time_of(self, size_bytes: int) -> int:
         """Time of ``size_bytes`` at the port's rate in 2**-10 ns, rounded down."""
         return size_bytes * self.byte_price >> (PRICE_SHIFT - TIME_SHIFT)
+
+
+def end_at_another_rate(
+    end: int, now_ns: int, before: MarkerSettings, after: MarkerSettings
+) -> int:
+    """When the queue that ended at ``end`` ends, now that it drains at the other rate.
+
+    Ends are times ``t`` as the program keeps them, of 64 bits. Tokens of the bucket stay what they
+    are, in time; the program takes back what is more than a full bucket.
+    """
+    now = now_ns << TIME_SHIFT
+    left = (end - now) % _WORD
+    if end == 0 or left >= _WORD // 2:
+        return end
+    return (now + left * after.byte_price // before.byte_price) % _WORD

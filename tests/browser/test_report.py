@@ -11,8 +11,16 @@ from harness.report.page import write_report
 from tests.unit.harness.report.rounds_run import arm as rounds_arm
 from tests.unit.harness.report.rounds_run import job_rows, write_rounds_run, write_table
 from tests.unit.harness.report.rounds_run import summary as rounds_summary
-from tests.unit.test_report import HOSTILE, arm, circle, summary, write_run
-from traces.run_directory import write_json
+from tests.unit.test_report import (
+    HOSTILE,
+    arm,
+    circle,
+    event,
+    marked_run,
+    summary,
+    write_run,
+)
+from traces.run_directory import read_json, write_json
 
 pytest.importorskip("selenium")
 
@@ -80,6 +88,33 @@ def test_the_table_has_a_row_for_each_arm(reader: Reader, report: Path) -> None:
     )
     assert [row.split()[0] for row in rows] == ["dedicated", "together"]
     assert all("✓ valid" in row for row in rows)
+
+
+def test_events_and_marks_are_drawn_on_any_screen(reader: Reader, tmp_path: Path) -> None:
+    directory = marked_run(tmp_path / "run", {"one": 1, "two": 0})
+    document = read_json(directory / "summary.json")
+    document["arms"][0]["events"] = [event("rate", 0.5, 25e9), event("down", 3.5)]
+    write_json(directory / "summary.json", document)
+    write_report([directory], tmp_path / "report.html")
+    for width in (DESKTOP, SMALL_PHONE):
+        reader.open(tmp_path / "report.html", width)
+        assert reader.errors() == []
+        assert reader.overflows(width) == []
+        drawn = reader.ask(
+            """return [...document.querySelectorAll("#run1_link_together .annotation-text")]
+                .map((label) => label.textContent)"""
+        )
+        assert [text for text in drawn if text in ("25\N{NO-BREAK SPACE}Gbit/s", "down")] == [
+            *("25\N{NO-BREAK SPACE}Gbit/s",) * 2,  # above, for it is early, and in the whole run
+            "down",
+        ]
+    rows = reader.ask(
+        """return [...document.querySelectorAll("caption")]
+            .filter((caption) => caption.textContent.startsWith("Marked packets"))
+            .flatMap((caption) => [...caption.parentElement.querySelectorAll("tbody tr")])
+            .map((row) => row.innerText.split(/\\s+/).slice(0, 5).join(" "))"""
+    )
+    assert rows == ["together left → right one"]
 
 
 def test_csv_gives_the_data_of_the_figure(reader: Reader, report: Path) -> None:

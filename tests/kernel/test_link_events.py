@@ -28,6 +28,7 @@ workload:
     - {id: second, profile: vgg19, servers: [left1, right1]}
 arms:
   slower:
+    transport: {ecn_threshold: 20 kB}
     events:
       - {at: 1.2 s, link: [switch-left, switch-right], rate: 25 Gbit/s}
       - {at: 2.5 s, link: [switch-left, switch-right], rate: 50 Gbit/s}
@@ -95,3 +96,13 @@ def test_latency_without_netem_is_refused_before_anything_is_built(tmp_path: Pat
     assert "no netem" in done.stderr
     assert "CONFIG_NET_SCH_NETEM" in done.stderr
     assert namespaces("t3stlate") == []
+
+
+def test_a_switch_marks_at_every_rate_of_its_link(summary: dict[str, Any]) -> None:
+    """In every iteration both jobs meet there; a marker of another rate would mark nearly all of
+    the packets, or none."""
+    links = pd.read_parquet(summary["directory"] / "emulated" / "links.parquet")
+    middle = links[(links.arm == "slower") & (links.port == "switch-left->switch-right")]
+    for start_s, end_s in ((0.0, 1.2), (1.3, 2.5), (2.6, 3.6)):
+        during = middle[(middle.t_s > start_s) & (middle.t_s < end_s)]
+        assert 0.02 < during.marked_packets.sum() / during.sent_packets.sum() < 0.5

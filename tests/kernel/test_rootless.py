@@ -9,8 +9,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from emulator.kernel_features import traffic_control
 from tests.kernel.command import ROUNDELAY, short_example, wait_until
 from tests.kernel.machine import cgroups, host_links, leftovers, namespaces, processes
 from tests.kernel.unprivileged import (
@@ -71,7 +73,8 @@ def _network(pid: int | str) -> str | None:
 def _workers(run: subprocess.Popen[str], state_directory: Path) -> list[int]:
     """Processes of the run that are in an emulated server's namespace."""
     outside = {_network(run.pid), _network("self"), None}
-    return [pid for pid in processes(str(state_directory)) if _network(pid) not in outside]
+    others = [pid for pid in processes(str(state_directory)) if pid != run.pid]
+    return [pid for pid in others if _network(pid) not in outside]
 
 
 def assert_nothing_is_left(state_directory: Path) -> None:
@@ -232,3 +235,24 @@ def test_doctor_says_that_it_works_for_a_user(home: Path) -> None:
     assert findings["rootless runs"]["ok"]
     assert not findings["privileges"]["ok"]
     assert not findings["privileges"]["needed"]
+
+
+def test_a_threshold_that_nothing_can_keep_is_said_and_its_marks_are_unknown(
+    home: Path, state_directory: Path
+) -> None:
+    features = traffic_control()
+    assert features is not None
+    if features["red"]:
+        pytest.skip("this kernel has red, which needs no root")
+    scenario = short_example(home, iterations=2)
+    scenario.write_text(scenario.read_text() + "transport: {ecn_threshold: 20 kB}\n")
+    output = home / "out"
+    done = rootless(home, "emulate", scenario, "-o", output, "--json", "--run-id", RUN_ID)
+    assert done.returncode == 0, done.stderr
+    for arm in json.loads(done.stdout)["arms"]:
+        _, clause = arm["verdict"]["unenforced"]
+        assert clause.startswith("packets are not marked above ecn_threshold")
+        assert arm["marked_packets"] is None
+    assert pd.read_parquet(output / "links.parquet")["marked_packets"].isna().all()
+    assert "nothing could mark packets above 20 kB" in (output / "report.html").read_text()
+    assert_nothing_is_left(state_directory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -422,6 +423,105 @@ def test_long_tables_are_thinned_and_the_caption_says_so(tmp_path: Path) -> None
     assert (
         max(len(t.get("x", ())) for f in page.figures for t in f["data"]) <= thinning.MAX_POINTS + 1
     )
+
+
+MIDDLE = ["left", "right"]
+
+
+def event(change: str, at_s: float, value: float | None = None, **changes: Any) -> dict[str, Any]:
+    made = [{"network": "n0", "begun_s": at_s + 0.001, "done_s": at_s + 0.004}]
+    return {
+        "at_s": at_s,
+        "link": MIDDLE,
+        "change": change,
+        "value": value,
+        "simulated": change != "latency",
+        "made": made,
+    } | changes
+
+
+def with_events(directory: Path, *events: dict[str, Any]) -> Path:
+    arms = [arm("together", SHARED_S, events=list(events))]
+    return write_run(directory, summary(arms=arms))
+
+
+def test_events_are_labelled_lines_where_time_runs(tmp_path: Path) -> None:
+    directory = with_events(
+        tmp_path,
+        event("rate", 0.5, 25e9),
+        event("down", 1.0),
+        event("latency", 3.0, 0.2e-3, link=["elsewhere", "busy"]),
+    )
+    page = page_of(directory)
+    [figure] = [f for f in page.figures if "yaxis2" in f["layout"]]
+    go.Figure(figure)
+    upright = [s for s in figure["layout"]["shapes"] if s["type"] == "line" and s["x0"] == s["x1"]]
+    labels = [(a["xref"], a["x"], a["text"]) for a in figure["layout"]["annotations"]]
+    close, whole = [(0.5, "25 Gbit/s"), (1.0, "down")], (3.0, "elsewhere – busy +200.0 µs")
+    expected = [("x", *each) for each in close] + [("x2", *each) for each in (*close, whole)]
+    found = [(x, at, text.replace(SPACE, " ")) for x, at, text in labels if x in ("x", "x2")]
+    assert found == expected
+    assert [(s["xref"], s["x0"]) for s in upright] == [(x, at) for x, at, _ in expected]
+    assert "each dashed vertical line is a change of a link" in page.text
+
+
+def test_events_are_told_with_when_they_were_made(tmp_path: Path) -> None:
+    directory = with_events(tmp_path, event("up", 1.0), event("latency", 3.0, 0.2e-3, made=[]))
+    text = " ".join(page_of(directory).text.split())
+    assert "Changes of links" in text
+    for wanted in ("left – right", "4.000 ms", "+200.0 µs", "not made"):
+        assert wanted in text
+    assert "Changes of links" not in page_of(write_run(tmp_path / "without")).text
+
+
+def test_a_capacity_that_changed_is_drawn_in_steps(tmp_path: Path) -> None:
+    directory = with_events(tmp_path, event("rate", 1.0, 25e9))
+    rows = [
+        replace(row, capacity_bps=25e9 if row.t_s > 1.0 else 50e9)
+        for row in link_rows("together", SHARED_S)
+    ]
+    write_table(directory / "emulated", "links", rows)
+    [figure] = [f for f in page_of(directory).figures if "yaxis2" in f["layout"]]
+    level = [s for s in figure["layout"]["shapes"] if s["type"] == "line" and s["y0"] == s["y1"]]
+    whole = [(s["x0"], s["x1"], s["y0"]) for s in level if s["xref"] == "x2"]
+    end_s = max(row.t_s for row in rows)
+    assert whole == [(0.0, pytest.approx(1.02), 50.0), (pytest.approx(1.02), end_s, 25.0)]
+
+
+def marked_run(directory: Path, counts: dict[str, int | None]) -> Path:
+    """A run with a threshold in one arm; counts: marked packets of each sample, by job."""
+    arms = [arm("together", SHARED_S, transport={"ecn_threshold": 30e3}), arm("plain", SHARED_S)]
+    write_run(directory, summary(arms=arms))
+    rows = [
+        replace(row, sent_packets=10, marked_packets=counts[row.job] if row.port == PORT else 0)
+        for row in link_rows("together", SHARED_S)
+        if row.job is not None
+    ]
+    write_table(directory / "emulated", "links", rows + link_rows("plain", SHARED_S))
+    return directory
+
+
+def test_marks_are_told_by_link_and_job_where_there_are_any(tmp_path: Path) -> None:
+    directory = marked_run(tmp_path, {"one": 1, "two": 0})
+    text = " ".join(page_of(directory).text.split())
+    samples = len([row for row in link_rows("together", SHARED_S) if row.port == PORT]) // 2
+    assert f"In arm together {samples} packets found more than 30 kB at left → right." in text
+    assert f"together left → right one {samples} {10 * samples}".replace(" ", "") in text.replace(
+        " ", ""
+    )
+    assert "10.0 %" in text
+    assert "arm plain" not in text[text.index("Marked packets") : text.index("Verdict")]
+
+
+def test_marks_that_are_not_there_and_those_that_could_not_be_are_told_apart(
+    tmp_path: Path,
+) -> None:
+    none = page_of(marked_run(tmp_path / "none", {"one": 0, "two": 0})).text
+    assert "No port of arm together had more than 30 kB waiting." in none
+    directory = marked_run(tmp_path / "unknown", {"one": 0, "two": 0})
+    rows = [replace(row, marked_packets=None) for row in link_rows("together", SHARED_S)]
+    write_table(directory / "emulated", "links", rows)
+    assert "In arm together nothing could mark packets above 30 kB." in page_of(directory).text
 
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.report.article import Article
 from harness.report.figures.markup import figure_html, figures_html
 from harness.report.html import Html, join, tag
-from harness.report.iterations import origin, tables
+from harness.report.iterations import links, origin, tables
 from harness.report.iterations.data import RunData, read_run
 from harness.report.iterations.figures.circles import CircleGroup, circle_groups
 from harness.report.iterations.figures.load import ports_by_load
@@ -124,4 +124,6 @@ def _links(run: RunData, identity: str) -> Html:
             class_="remark",
         ),
         figures_html(own, identity, "h3"),
+        links.events_table(run),
+        links.marks(run),
     )

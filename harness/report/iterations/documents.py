@@ -66,6 +66,44 @@ class JobRead(Document):
     source: str
 
 
+class TransportRead(Document):
+    """What of an arm's transport a report shows."""
+
+    ecn_threshold: float | None = None
+
+
+class MadeRead(Document):
+    """When a change of a link was made on one emulated network, since the start of the arm."""
+
+    begun_s: float
+    done_s: float
+
+
+class EventRead(Document):
+    """A change of a link; made: on each of the arm's emulated networks that it came to."""
+
+    at_s: float
+    link: tuple[str, str]
+    change: Literal["rate", "down", "up", "latency"]
+    value: float | None
+    simulated: bool
+    made: list[MadeRead]
+
+    @property
+    def link_name(self) -> str:
+        """Both of its ends."""
+        return " – ".join(self.link)
+
+    @property
+    def made_after_s(self) -> float:
+        """From the time at which it was due until it was made everywhere."""
+        return max(made.done_s for made in self.made) - self.at_s
+
+    def is_at(self, port: str) -> bool:
+        """Whether ``port``, an ``a->b``, is a direction of its link."""
+        return set(port.split("->")) == set(self.link)
+
+
 class ArmRead(Document):
     """One arm with what was done of it; difference: prediction over measurement - 1.
 
@@ -76,6 +114,8 @@ class ArmRead(Document):
     sharing: str
     dedicated: bool
     interleaver: str
+    transport: TransportRead = TransportRead()
+    events: list[EventRead] = Field(default_factory=list)
     measured: SideTimes | None
     predicted: SideTimes | None
     difference: dict[str, float] | None

@@ -14,7 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.guest.inside import cgroup_checks, kernel_checks, mounts, network_checks, run_checks
+from tests.guest.inside import (
+    cgroup_checks,
+    kernel_checks,
+    limit_checks,
+    marking_checks,
+    mounts,
+    network_checks,
+    run_checks,
+)
 
 _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("kernel", kernel_checks.identity),
@@ -27,10 +35,18 @@ _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("marking", network_checks.marking),
     ("run", run_checks.whole_run),
     ("killed run", run_checks.killed_run),
+    ("marked run", marking_checks.marked_run),
+    ("v2 limits", limit_checks.limits),
+    ("v2 handed on", limit_checks.handed_on),
+    ("v2 limits nested", limit_checks.caller_in_a_group),
+    ("v2 smaller parent", limit_checks.smaller_parent),
+    ("v2 killed owner", limit_checks.killed_owner),
     ("legacy", mounts.mount_v1),
     ("v1 groups", cgroup_checks.groups),
     ("v1 cpuset", cgroup_checks.cpuset),
     ("v1 session", run_checks.session),
+    ("v1 limits", limit_checks.limits),
+    ("v1 killed owner", limit_checks.killed_owner),
 )
 
 

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import multiprocessing
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from emulator.session import Session
-from harness.cli.main import main
 from netshaper.run_state import STATE_DIRECTORY_VARIABLE
+from tests.guest.inside.command import TIMEOUT_S, Command
 from tests.kernel.machine import cgroups, leftovers, namespaces
 
-_FORK = multiprocessing.get_context("fork")
 _RATE_DIVISOR = 5000
-_TIMEOUT_S = 120.0
 _SCENARIO = """\
 name: guest
 seed: 1
@@ -35,19 +32,23 @@ workload:
     - {{id: two, profile: vgg19, servers: [left1, right1]}}
 arms:
   together: {{}}
+  later:
+    workload: {{iterations: 8}}
+    events: [{{at: 1.2 s, link: [switch-left, switch-right], latency: 80 ms}}]
 """
 
 
 def whole_run() -> dict[str, Any]:
-    """``roundelay emulate`` of two jobs, to its end."""
+    """``roundelay emulate`` of two jobs, to its end; in one arm a link becomes longer."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        run = _Command(place, "run", _emulation(place, "guestrun", iterations=3))
+        run = Command(place, "run", _emulation(place, "guestrun", iterations=3))
         run.join()
         return {
             "exit": run.exit,
             "said": run.said(),
             "summary": run.printed(),
+            "iterations": _iterations(place / "out", "later") if run.exit == 0 else [],
             "left": leftovers("guestrun", place / "state"),
             "records": [path.name for path in place.glob("state/*")],
         }
@@ -60,7 +61,7 @@ def killed_run() -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        run = _Command(place, "run", _emulation(place, "guestkill", iterations=1000))
+        run = Command(place, "run", _emulation(place, "guestkill", iterations=1000))
         stranger = subprocess.Popen(("sleep", "600"))
         try:
             group = _wait_for(lambda: run.exit is not None or _worker_group("guestkill"))
@@ -69,7 +70,7 @@ def killed_run() -> dict[str, Any]:
             (group / "cgroup.procs").write_text(str(stranger.pid))
             run.kill()
             left_by_kill = namespaces("guestkill")
-            clean = _Command(place, "clean", ("clean", "--json"))
+            clean = Command(place, "clean", ("clean", "--json"))
             clean.join()
             return {
                 "left_by_kill": left_by_kill,
@@ -104,49 +105,19 @@ def session() -> dict[str, Any]:
         }
 
 
+def _iterations(directory: Path, arm: str) -> list[dict[str, float]]:
+    rows = pd.read_parquet(directory / "iterations.parquet")
+    columns = rows.loc[rows["arm"] == arm, ["start_s", "end_s", "iteration_s"]]
+    return [
+        {"start_s": start_s, "end_s": end_s, "iteration_s": iteration_s}
+        for start_s, end_s, iteration_s in columns.to_numpy().tolist()
+    ]
+
+
 def _emulation(place: Path, run_id: str, iterations: int) -> tuple[str, ...]:
     scenario = place / "scenario.yaml"
     scenario.write_text(_SCENARIO.format(rate_divisor=_RATE_DIVISOR, iterations=iterations))
     return ("emulate", str(scenario), "-o", str(place / "out"), "--run-id", run_id, "--json")
-
-
-class _Command:
-    """The command in a process of its own, forked: the guest needs ten seconds for its imports."""
-
-    def __init__(self, place: Path, name: str, words: Sequence[str]) -> None:
-        self._stdout, self._stderr = place / f"{name}.stdout", place / f"{name}.stderr"
-        self._process = _FORK.Process(target=self._main, args=(place / "state", words))
-        self._process.start()
-
-    def _main(self, state: Path, words: Sequence[str]) -> None:
-        os.environ[STATE_DIRECTORY_VARIABLE] = str(state)
-        for path, descriptor in ((self._stdout, 1), (self._stderr, 2)):
-            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
-        sys.argv = ["roundelay", *words]
-        main()
-
-    @property
-    def exit(self) -> int | None:
-        """Its exit code, or None while it runs."""
-        return self._process.exitcode
-
-    def join(self) -> None:
-        """Wait for its end; kill it where it does not come."""
-        self._process.join(_TIMEOUT_S)
-        self.kill()
-
-    def kill(self) -> None:
-        """SIGKILL; nothing where it has ended."""
-        self._process.kill()
-        self._process.join()
-
-    def said(self) -> str:
-        """The end of its standard error."""
-        return self._stderr.read_text()[-2000:] if self._stderr.exists() else ""
-
-    def printed(self) -> Any:
-        """The JSON document on its standard output, where it ended well."""
-        return json.loads(self._stdout.read_text()) if self.exit == 0 else None
 
 
 def _worker_group(run_id: str) -> Path | None:
@@ -158,10 +129,10 @@ def _worker_group(run_id: str) -> Path | None:
 
 
 def _wait_for(condition: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + _TIMEOUT_S
+    deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
         value = condition()
         if value:
             return value
         time.sleep(0.1)
-    raise TimeoutError(f"waited {_TIMEOUT_S:.0f} s")
+    raise TimeoutError(f"waited {TIMEOUT_S:.0f} s")

@@ -11,9 +11,11 @@ from emulator.doctor import (
     budget_finding,
     congestion_control_finding,
     ecn_finding,
+    limits_finding,
     qdisc_finding,
 )
 from emulator.kernel_features import ECN_MARKERS, QDISCS
+from emulator.limits.available import AvailableLimits
 from emulator.scale import Budget, assumed_budget
 
 NOW = datetime.datetime(2026, 12, 4, 12, tzinfo=datetime.UTC)
@@ -48,6 +50,16 @@ def test_a_run_needs_cubic() -> None:
     finding = congestion_control_finding(("reno",))
     assert (finding.ok, finding.needed) == (False, True)
     assert "modprobe tcp_cubic" in finding.remedy
+
+
+def test_limits_are_kept_or_not() -> None:
+    all_of_them = limits_finding(AvailableLimits((), {}))
+    assert (all_of_them.ok, all_of_them.found) == (True, "cpu, cpuset, memory")
+    remedies = {"cpu": "use sudo", "cpuset": "use sudo", "memory": "mount one"}
+    some = limits_finding(AvailableLimits((), {"cpu": "use sudo"}))
+    assert (some.ok, some.needed, some.found) == (False, False, "cpuset, memory; not cpu")
+    none = limits_finding(AvailableLimits((), remedies))
+    assert (none.found, none.remedy) == ("none of cpu, cpuset, memory", "use sudo; mount one")
 
 
 def test_queueing_disciplines_are_there_or_not() -> None:

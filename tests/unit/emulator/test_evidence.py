@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from netshaper.disciplines import (
     UNCLASSIFIED_CLASS,
     JobTraffic,
 )
+from netshaper.ecn.marking import Marking
 from netshaper.link_changes import plan_changes
 from netshaper.plan import NetworkPlan, plan_network
 from traces.cluster import Cluster, Port, Sharing, dumbbell
@@ -219,3 +221,23 @@ def test_capacity_and_evidence_follow_the_changes_of_a_link() -> None:
     assert changed.rate_bps == 1e8
     assert changed.changes == [RateChange(101.0, 101.1, 1e6), RateChange(102.0, 102.1, 1e8)]
     assert not evidence[f"{plan.namespaces['left0']} left0->switch-left"].changes
+
+
+def test_marks_are_differences_and_unknown_where_nothing_could_mark() -> None:
+    _, plan = network(jobs=2)
+    samples = sample(plan, 0.0, 0.0) + sample(plan, 1.0, 1.0) + sample(plan, 2.0, 2.0)
+    place = plan.ports[Port("left0", "switch-left")]
+    for row, (by_dscp, by_class) in zip(
+        [row for row in samples if row[2:4] == [place.namespace, place.device]],
+        [({}, {}), ({"1": 5}, {}), ({"1": 9}, {str(FIRST_JOB_CLASS + 1): 3})],
+        strict=True,
+    ):
+        row[5] = {"dscp": by_dscp, "class": by_class}
+    series = samples_by_port(samples)
+    rows = rows_of(str(place.port), link_rows("arm", "n0", plan, series, 0.0, DIVISOR))
+    assert [(row.job, row.marked_packets) for row in rows] == [
+        ("job0", 5), ("job1", 0), ("job0", 4), ("job1", 3),
+    ]  # fmt: skip
+    unmarked = replace(plan, marking=Marking.UNAVAILABLE)
+    found = link_rows("arm", "n0", unmarked, series, 0.0, DIVISOR)
+    assert {row.marked_packets for row in found} == {None}

@@ -34,7 +34,7 @@ class Kernel:
         self.ran = threading.Semaphore(0)
         self.error: Exception | None = None
         monkeypatch.setattr(link_changer, "run_commands", self._run)
-        monkeypatch.setattr(link_changer, "check_ports", lambda _: None)
+        monkeypatch.setattr(link_changer, "check_ports", lambda *_: None)
 
     def _run(self, commands: Iterable[Command]) -> None:
         self.ran.release()

@@ -6,12 +6,19 @@ import pytest
 
 from emulator.networks import plan_arm
 from emulator.scale import ScalePlan
+from netshaper.ecn.marking import Marking
 from netshaper.shaping import FRAME_BYTES
 from tests.unit.builders import GBIT, make_arm, make_job, toy_cluster, toy_pair
 from traces.cluster import Port, Sharing
+from traces.errors import MissingCapabilityError
+from traces.link_events import Change, LinkEvent
+from traces.scenario import TransportSpec
 from traces.topologies.leaf_spine import leaf_spine
 
 SCALE = ScalePlan(10.0, 1e10, "a test", 1e9, 1000.0, "a test")
+MARKED = make_arm().model_copy(
+    update={"transport": TransportSpec.model_validate({"ecn_threshold": "30 kB"})}
+)
 
 
 def test_a_dedicated_arm_has_a_network_for_each_job() -> None:
@@ -46,3 +53,20 @@ def test_a_path_other_than_the_first_has_addresses_of_its_own() -> None:
     addresses = network.plan.addresses
     assert addresses.variants == (0, 1)
     assert addresses.server("server3", 1) != addresses.server("server3", 0)
+
+
+def test_a_threshold_that_nothing_here_can_keep_is_not_planned() -> None:
+    (network,) = plan_arm(MARKED, SCALE, "run1", marking=Marking.UNAVAILABLE)
+    assert network.plan.marking is Marking.UNAVAILABLE
+    assert all(end.marker is None for end in network.plan.ports.values())
+    (network,) = plan_arm(MARKED, SCALE, "run1", marking=Marking.MARKER)
+    assert any(end.marker is not None for end in network.plan.ports.values())
+
+
+def test_a_queue_cannot_both_mark_and_add_latency() -> None:
+    later = LinkEvent(1.0, toy_cluster().links[0], Change.LATENCY, 1e-3, GBIT)
+    arm = MARKED.model_copy(update={"events": (later,)})
+    with pytest.raises(MissingCapabilityError, match="either adds latency or marks"):
+        plan_arm(arm, SCALE, "run1", marking=Marking.RED)
+    (network,) = plan_arm(arm, SCALE, "run1", marking=Marking.MARKER)
+    assert len(network.changes) == 1

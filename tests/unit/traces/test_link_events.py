@@ -121,9 +121,3 @@ def test_a_bad_event_of_an_arm_is_refused_in_the_arm(tmp_path: Path) -> None:
     assert error.key == "arms.together.events.0.up"
     assert error.line is not None
     assert error.line > line_of(SCENARIO, "arms:") + 6
-
-
-def test_links_cannot_change_where_packets_are_marked(tmp_path: Path) -> None:
-    error = refusal(tmp_path, EVENTS + "transport: {ecn_threshold: 80 kB}\n")
-    assert error.key == "events"
-    assert "marked" in error.problem

@@ -523,8 +523,8 @@ def test_a_scenario_of_rounds_is_no_scenario_of_jobs_that_share_links(tmp_path: 
     error = caught.value
     assert (error.file, error.key) == (file, "workload")
     assert error.line == line_of(ROUNDS_SCENARIO, "workload:")
-    assert "can only be simulated" in error.problem
-    assert "roundelay simulate" in error.allowed
+    assert "round by round" in error.problem
+    assert "'jobs'" in error.allowed
 
 
 def test_the_example_is_read() -> None:

@@ -33,7 +33,7 @@ ROWS: dict[str, list[Any]] = {
     "jobs": [JobRow("arm", "one", "vgg19", 2, 0, math.nan, math.nan, math.nan, 0.0, 3)],
     "links": [
         LinkRow("arm", "n0", "a->b", "one", 0.02, 1e9, 1e9, 0.0, 0),
-        LinkRow("arm", "n0", "a->b", None, 0.04, 5e8, 1e9, 1514.0, 2),
+        LinkRow("arm", "n0", "a->b", None, 0.04, 5e8, 1e9, 1514.0, 2, 9, None),
     ],
 }
 

@@ -17,26 +17,34 @@ ALL_JOBS = "all jobs (one queue)"
 
 @dataclass(frozen=True)
 class Load:
-    """What crossed one port of one network. rate_bps: shape (jobs, samples); t_s ends a sample."""
+    """What crossed one port of one network. rate_bps: shape (jobs, samples); t_s ends a sample.
+
+    capacity_bps: shape (samples,), for events may change it.
+    """
 
     network: str
     jobs: tuple[str, ...]
     t_s: Floats
     rate_bps: Floats
-    capacity_bps: float
+    capacity_bps: Floats
 
     def between(self, start_s: float, end_s: float) -> Load:
         """The samples that end in this window."""
         inside = (self.t_s >= start_s) & (self.t_s <= end_s)
         return Load(
-            self.network, self.jobs, self.t_s[inside], self.rate_bps[:, inside], self.capacity_bps
+            self.network,
+            self.jobs,
+            self.t_s[inside],
+            self.rate_bps[:, inside],
+            self.capacity_bps[inside],
         )
 
     @property
     def mean_share(self) -> float:
-        """Mean load over the capacity."""
-        total_bps = np.average(self.rate_bps.sum(axis=0), weights=lengths(self.t_s))
-        return float(total_bps) / self.capacity_bps
+        """Mean load over the mean capacity."""
+        weights = lengths(self.t_s)
+        total_bps = np.average(self.rate_bps.sum(axis=0), weights=weights)
+        return float(total_bps / np.average(self.capacity_bps, weights=weights))
 
 
 def ports_by_load(run: RunData) -> list[str]:
@@ -62,7 +70,7 @@ def loads_of(rows: pd.DataFrame) -> list[Load]:
                 tuple(str(job) for job in wide.columns),
                 wide.index.to_numpy(dtype=float),
                 wide.fillna(0.0).to_numpy(dtype=float).T,
-                float(group["capacity_bps"].iloc[0]),
+                group.groupby("t_s")["capacity_bps"].first().to_numpy(dtype=float),
             )
         )
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from harness.report.figures.figure import (
     text,
 )
 from harness.report.iterations.data import RunData
-from harness.report.iterations.documents import ArmRead
+from harness.report.iterations.documents import ArmRead, EventRead
+from harness.report.iterations.figures.changes import capacity_lines, event_labels, event_lines
 from harness.report.iterations.figures.load import ALL_JOBS, Load, first_iterations, loads_of
 from harness.report.thinning import mean_of_runs, note
 from harness.report.words import bit_rate, percent, port_name
@@ -49,14 +51,13 @@ def utilisation(run: RunData, arm: ArmRead, ports: list[str]) -> Figure | None:
     close, above = _areas(
         [load.between(*window) for load in loads], run.job_names, "x", "y", legend=True
     )
-    capacity_bps = loads[0].capacity_bps
     return Figure(
         name=f"link_{arm.name}",
         title=f"{arm.name}: link load",
-        caption=_caption(port, loads, predicted, name),
+        caption=_caption(port, loads, predicted, name, arm.events),
         plot={
             "data": [*close, *_totals(predicted, window), *whole],
-            "layout": _layout(loads, predicted, capacity_bps, window),
+            "layout": _layout(loads, predicted, window, arm.events, port),
         },
         table=_table(loads, arm.name, port, name, predicted),
         note=" ".join((note(above, "samples above"), note(below, "samples below and in the CSV"))),
@@ -133,7 +134,9 @@ def _fill(tint: str, index: int, group: str) -> dict[str, Any]:
     }
 
 
-def _caption(port: str, loads: list[Load], predicted: list[Load], side: str) -> str:
+def _caption(
+    port: str, loads: list[Load], predicted: list[Load], side: str, events: Sequence[EventRead]
+) -> str:
     mean = float(np.mean([load.mean_share for load in loads]))
     words = f"{_subject(loads)} {percent(mean)} of {port_name(port)} on average"
     if predicted:
@@ -141,7 +144,8 @@ def _caption(port: str, loads: list[Load], predicted: list[Load], side: str) -> 
         words += f" (predicted {percent(foreseen)})"
     elif side == "predicted":
         words += ", as predicted"
-    return f"{words}{_turns(loads)}."
+    changes = "; each dashed vertical line is a change of a link" if events else ""
+    return f"{words}{_turns(loads)}{changes}."
 
 
 def _subject(loads: list[Load]) -> str:
@@ -157,7 +161,7 @@ def _turns(loads: list[Load]) -> str:
     if len(loads) > 1 or len(loads[0].jobs) < 2:
         return ""
     load = loads[0]
-    sending = (load.rate_bps > load.capacity_bps * SENDING_SHARE).sum(axis=0)
+    sending = (load.rate_bps > load.capacity_bps.max() * SENDING_SHARE).sum(axis=0)
     busy = int((sending > 0).sum())
     if busy == 0:
         return ""
@@ -184,25 +188,21 @@ def _table(
 
 
 def _layout(
-    loads: list[Load], predicted: list[Load], capacity_bps: float, window: tuple[float, float]
+    loads: list[Load],
+    predicted: list[Load],
+    window: tuple[float, float],
+    events: Sequence[EventRead],
+    port: str,
 ) -> dict[str, Any]:
+    first = loads[0]
     peak = max(float(load.rate_bps.sum(axis=0).max()) for load in [*loads, *predicted])
-    top = max(peak, capacity_bps) * 1.16 / 1e9
-    end_s = max(float(load.t_s[-1]) for load in loads)
-    rate_axis = axis("Gbit/s", range=[0, top], nticks=5)
-    lines = [
-        {
-            "type": "line",
-            "xref": f"{x} domain",
-            "yref": y,
-            "x0": 0,
-            "x1": 1,
-            "y0": capacity_bps / 1e9,
-            "y1": capacity_bps / 1e9,
-            "line": {"color": MUTED, "width": 1.2, "dash": "dot"},
-        }
-        for x, y in (("x", "y"), ("x2", "y2"))
-    ]
+    top = max(peak, float(first.capacity_bps.max())) * 1.16 / 1e9
+    whole = (0.0, max(float(load.t_s[-1]) for load in loads))
+    shapes, labels = [], []
+    for x, y, span in (("x", "y", window), ("x2", "y2", whole)):
+        shapes += capacity_lines(first.t_s, first.capacity_bps, x, y, span)
+        shapes += event_lines(events, x, y, span)
+        labels += event_labels(events, x, y, span, port)
     band = {
         "type": "rect",
         "xref": "x2",
@@ -216,15 +216,18 @@ def _layout(
         "line": {"width": 0},
         "layer": "below",
     }
+    rate_axis = axis("Gbit/s", range=[0, top], nticks=5)
+    shown = first.between(*window).capacity_bps
+    capacity_bps = float(shown[-1] if shown.size else first.capacity_bps[-1])
     return layout(
         440,
         margin={"l": 58, "r": 18, "t": 12, "b": 28},
         hovermode="x unified",
         xaxis=axis("", range=list(window), anchor="y", ticksuffix=" s", nticks=8),
         yaxis=rate_axis | {"domain": [0.46, 1]},
-        xaxis2=axis("", range=[0, end_s], anchor="y2", ticksuffix=" s", nticks=8),
+        xaxis2=axis("", range=list(whole), anchor="y2", ticksuffix=" s", nticks=8),
         yaxis2=rate_axis | {"domain": [0, 0.25], "anchor": "x2", "nticks": 3},
-        shapes=[*lines, band],
+        shapes=[*shapes, band],
         annotations=[
             _label(
                 f"capacity {bit_rate(capacity_bps)}",
@@ -235,6 +238,7 @@ def _layout(
                 "right",
             ),
             _label("The whole run; in grey the part above", "paper", 0, "paper", 0.27, "left"),
+            *labels,
         ],
     )
 
