@@ -27,11 +27,11 @@ from emulator.rounds.lease_service import LeaseService
 from emulator.rounds.servers import EmulatedServers
 from emulator.rounds.steps import Divisors
 from emulator.rounds.storage_ceilings import StorageCeilings
-from emulator.rounds.verdict import rounds_invariants
+from emulator.rounds.verdict import process_invariants, rounds_invariants
 from emulator.rounds.worker_starter import STORAGE_PORT, PipelineKind, WorkerStarter
 from emulator.session import Session
 from emulator.training.dataset import make_dataset
-from emulator.verdict import Verdict, judge
+from emulator.verdict import Status, Verdict, judge
 from emulator.watch import calibrate, start_sampler, stop_sampler
 from netshaper.ecn.marking import Marking
 from netshaper.shaping import window_bytes
@@ -113,6 +113,10 @@ class EmulatedRun:
         """Of the jobs that have run and not ended, by id, as of the last round."""
         return self.servers.checkpoints
 
+    def so_far(self) -> Status:
+        """The verdict on the workers until now; on the network it comes at the end."""
+        return judge(process_invariants(self.servers.evidence)).status
+
     def finish(self, arm: str) -> RoundsMeasurement:
         """End what still runs, stop watching, and judge. arm: for the rows."""
         self.servers.end_all()
@@ -136,18 +140,27 @@ class EmulatedRun:
         )
 
 
+def plan_run_network(
+    run_id: str, pool: ServerPool, storage_bytes_per_s: float, byte_divisor: float
+) -> ClusterNetwork:
+    """The network of a run on ``pool``: the same for plan and emulate."""
+    return plan_cluster_network(
+        run_id,
+        pool.num_servers,
+        int(pool.gpus.max()),
+        storage_bytes_per_s * 8,
+        FABRIC_BPS,
+        byte_divisor,
+    )
+
+
 @contextlib.contextmanager
 def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterator[EmulatedRun]:
     """Everything that a run needs, gone at the end. Raises EmulationError where it does not come
     up."""
     divisors = settings.divisors
-    network = plan_cluster_network(
-        session.state.run_id,
-        settings.pool.num_servers,
-        int(settings.pool.gpus.max()),
-        settings.storage_bytes_per_s * 8,
-        FABRIC_BPS,
-        divisors.bytes,
+    network = plan_run_network(
+        session.state.run_id, settings.pool, settings.storage_bytes_per_s, divisors.bytes
     )
     planned = PlannedNetwork(NETWORK, network.plan, ())
     dataset = session.state.directory / "dataset"

@@ -33,10 +33,14 @@ def rounds_invariants(
     ports: Sequence[PortEvidence], switches: Sequence[SwitchEvidence], evidence: RunEvidence
 ) -> tuple[Invariant, ...]:
     """All checks over one run."""
+    return (*network_invariants(ports, switches), *process_invariants(evidence))
+
+
+def process_invariants(evidence: RunEvidence) -> tuple[Invariant, ...]:
+    """Those that can be checked while a run goes on."""
     ticks = max(evidence.cpu_ticks, 1)
     return (
         _no_worker_lost(evidence),
-        *network_invariants(ports, switches),
         headroom(evidence.idle_ticks / ticks),
         steal(evidence.steal_ticks / ticks),
         _lateness(evidence.lateness_s),

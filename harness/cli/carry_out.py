@@ -18,7 +18,8 @@ from harness.experiments.summary import summarise
 from netshaper.rootless import is_rootless, restart_rootless
 from traces.errors import RoundelayError
 from traces.run_directory import give_to_caller, prepare_directory
-from traces.scenario import load_scenario
+from traces.scenario import scenario_of
+from traces.yaml_source import YamlSource
 
 INTERRUPTED = 130
 """Exit code of a run that a person stopped, as shells have it."""
@@ -26,7 +27,7 @@ INTERRUPTED = 130
 
 def carry_out(
     context: click.Context,
-    scenario_file: Path,
+    source: YamlSource,
     output: Path | None,
     as_json: bool,
     *,
@@ -40,11 +41,11 @@ def carry_out(
     """
     if rootless and not is_rootless():
         restart_rootless()
-    scenario = load_scenario(scenario_file)
+    scenario = scenario_of(source)
     print_warnings(scenario.warnings)
     results = decide_all(scenario)
     scale = None if run_id is None else scale_of(scenario)
-    directory = output or default_output(scenario_file)
+    directory = output or default_output(source.file)
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(Session(run_id)) if run_id is not None else None
         made = prepare_directory(directory)

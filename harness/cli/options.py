@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from netshaper.run_state import check_run_id, new_run_id
+from traces.errors import MissingCapabilityError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -40,6 +41,15 @@ rootless_option: Decorator = click.option(
     is_flag=True,
     help="Emulate without root, in a user namespace; without cgroups.",
 )
+
+
+def refuse_rootless(scenario_file: Path, *, rootless: bool) -> None:
+    """A cluster that is scheduled by CPU and memory needs groups that hold jobs to them."""
+    if rootless:
+        raise MissingCapabilityError(
+            f"{scenario_file} gives out CPUs and memory, which --rootless cannot hold jobs to",
+            remedy="run it with sudo, and without --rootless",
+        )
 
 
 def default_output(scenario_file: Path) -> Path:

@@ -14,7 +14,9 @@ from harness.cli.show import print_json, print_warnings
 from harness.experiments.run import scale_of
 from traces.errors import BadInputError
 from traces.quantities import format_duration, format_rate
-from traces.scenario import load_scenario
+from traces.rounds_scenario import is_rounds_scenario
+from traces.scenario import scenario_of
+from traces.scenario_file import ScenarioFile
 
 
 @click.command()
@@ -31,7 +33,14 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
     Example:
       roundelay plan examples/two-vgg19.yaml --arm together --run-id byhand
     """
-    scenario = load_scenario(scenario_file)
+    source = ScenarioFile.read(scenario_file)
+    if is_rounds_scenario(source):
+        # Imported here: what it compiles takes time to load, and the other kind does without.
+        from harness.cli.plan_rounds import plan_rounds
+
+        plan_rounds(source, only_arm, run_id, as_json=as_json)
+        return
+    scenario = scenario_of(source)
     print_warnings(scenario.warnings)
     scale = scale_of(scenario)
     names = [arm.name for arm in scenario.arms]

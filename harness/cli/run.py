@@ -10,10 +10,13 @@ from harness.cli.carry_out import carry_out
 from harness.cli.options import (
     json_option,
     output_option,
+    refuse_rootless,
     rootless_option,
     run_id_option,
     scenario_argument,
 )
+from traces.rounds_scenario import is_rounds_scenario
+from traces.scenario_file import ScenarioFile
 
 
 @click.command()
@@ -41,9 +44,17 @@ def run(
       sudo roundelay run examples/two-vgg19.yaml -o runs/first
       roundelay run examples/two-vgg19.yaml --rootless
     """
+    source = ScenarioFile.read(scenario_file)
+    if is_rounds_scenario(source):
+        # Imported here: what it compiles takes time to load, and the other kind does without.
+        from harness.cli.carry_out_rounds import carry_out_rounds
+
+        refuse_rootless(scenario_file, rootless=rootless)
+        carry_out_rounds(context, source, output, as_json, predicts=True, run_id=run_id)
+        return
     carry_out(
         context,
-        scenario_file,
+        source,
         output,
         as_json,
         predicts=True,

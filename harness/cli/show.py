@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -80,7 +80,6 @@ def arms_table(summary: dict[str, Any]) -> Table:
         table.add_column(f"{heading}\ndiff.", justify="right")
     table.add_column("score", justify="right")
     table.add_column("verdict")
-    colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}
     for arm in summary["arms"]:
         cells = []
         for statistic in ("mean", "p99"):
@@ -90,10 +89,32 @@ def arms_table(summary: dict[str, Any]) -> Table:
                 _percent(arm["difference"], statistic),
             ]
         status = arm["verdict"]["status"] if arm["verdict"] else "-"
-        colour = colours.get(status, "default")
         score = "-" if arm["score"] is None else f"{arm['score']:.2f}"
-        table.add_row(arm["name"], *cells, score, f"[{colour}]{status}[/]")
+        table.add_row(arm["name"], *cells, score, verdict_words(status))
     return table
+
+
+def verdict_words(status: str) -> str:
+    """A verdict in its colour."""
+    colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}
+    return f"[{colours.get(status, 'default')}]{status}[/]"
+
+
+def print_verdicts(verdicts: Mapping[str, dict[str, Any]]) -> None:
+    """Every failed invariant in words, and what was not enforced. verdicts: by arm."""
+    for arm, verdict in verdicts.items():
+        for invariant in verdict["invariants"]:
+            if not invariant["ok"]:
+                console.print(
+                    f"{arm} is {verdict['status']}: {invariant['name']}: "
+                    f"{quantity(invariant['value'], invariant['unit'])}, {invariant['bound']} "
+                    f"{quantity(invariant['limit'], invariant['unit'])} allowed "
+                    f"({invariant['explanation']})",
+                    style="yellow",
+                )
+    unenforced = [clause for verdict in verdicts.values() for clause in verdict["unenforced"]]
+    for clause in dict.fromkeys(unenforced):
+        console.print(f"not enforced: {clause}")
 
 
 def print_summary(summary: dict[str, Any]) -> None:
@@ -104,19 +125,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     }
     warnings |= {f"no score: {why}" for arm in summary["arms"] for why in arm["incomparable"]}
     print_warnings(sorted(warnings))
-    for arm in summary["arms"]:
-        for invariant in arm["verdict"]["invariants"] if arm["verdict"] else []:
-            if not invariant["ok"]:
-                console.print(
-                    f"{arm['name']} is {arm['verdict']['status']}: {invariant['name']}: "
-                    f"{quantity(invariant['value'], invariant['unit'])}, {invariant['bound']} "
-                    f"{quantity(invariant['limit'], invariant['unit'])} allowed "
-                    f"({invariant['explanation']})",
-                    style="yellow",
-                )
-    verdicts = [arm["verdict"] for arm in summary["arms"] if arm["verdict"]]
-    for clause in dict.fromkeys(each for verdict in verdicts for each in verdict["unenforced"]):
-        console.print(f"not enforced: {clause}")
+    print_verdicts({arm["name"]: arm["verdict"] for arm in summary["arms"] if arm["verdict"]})
     if summary["interrupted"]:
         console.print(
             "The run was interrupted; what was measured until then is kept.", style="yellow"

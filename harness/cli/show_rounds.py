@@ -7,9 +7,10 @@ from typing import Any
 
 from rich.table import Table
 
-from harness.cli.show import console, plain_table
+from harness.cli.show import console, plain_table, print_verdicts, verdict_words
 
 _S_PER_H = 3600.0
+_INCIDENTS_NAMED = 10
 
 
 def print_rounds(summary: dict[str, Any]) -> None:
@@ -17,6 +18,55 @@ def print_rounds(summary: dict[str, Any]) -> None:
     console.print(_table(summary))
     for remark in dict.fromkeys(_remarks(summary)):
         console.print(remark, style="yellow")
+
+
+def print_emulated_rounds(summary: dict[str, Any]) -> None:
+    """One row an arm: emulated beside simulated; then what there is to know of the emulation."""
+    console.print(_emulated_table(summary))
+    arms = [arm for arm in summary["arms"] if arm["emulated"]]
+    print_verdicts({arm["name"]: arm["emulated"]["verdict"] for arm in arms})
+    incidents = [(arm["name"], each) for arm in arms for each in arm["emulated"]["incidents"]]
+    for name, incident in incidents[:_INCIDENTS_NAMED]:
+        console.print(f"{name}: {incident}", style="yellow", markup=False)
+    if len(incidents) > _INCIDENTS_NAMED:
+        console.print(f"... and {len(incidents) - _INCIDENTS_NAMED} more incidents", style="yellow")
+    for remark in dict.fromkeys(_remarks(summary)):
+        console.print(remark, style="yellow")
+
+
+def _emulated_table(summary: dict[str, Any]) -> Table:
+    table = plain_table(f"{summary['scenario']}: job completion time in h, emulated and simulated")
+    table.add_column("arm", no_wrap=True)
+    headings = ("mean\nemulated", "mean\nsimulated", "diff.", "per job\n|diff.|", "p95", "speed-up")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    first = _emulated_mean(summary["arms"][0]) if summary["arms"] else None
+    for arm in summary["arms"]:
+        mean, emulated = _emulated_mean(arm), arm["emulated"]
+        errors = emulated["errors"] if emulated else None
+        table.add_row(
+            arm["name"],
+            "-" if mean is None else f"{mean / _S_PER_H:.2f}",
+            f"{errors['simulated_mean_s'] / _S_PER_H:.2f}" if errors else "-",
+            f"{errors['mean_error']:+.1%}" if errors else "-",
+            f"{errors['mape']:.1%}" if errors else "-",
+            f"{errors['p95']:.1%}" if errors else "-",
+            f"{first / mean:.2f}" if first and mean else "-",
+            verdict_words(emulated["verdict"]["status"]) if emulated else "-",
+        )
+    return table
+
+
+def _emulated_mean(arm: dict[str, Any]) -> float | None:
+    """Over the jobs that count, seeds together; None before all of them have ended."""
+    runs = arm["emulated"]["runs"] if arm["emulated"] else []
+    means = [
+        run["jct_s"]["all"]["mean"]
+        for run in runs
+        if run["jobs"]["counted_and_finished"] == run["jobs"]["counted"]
+    ]
+    return sum(means) / len(means) if means and len(means) == len(runs) else None
 
 
 def _table(summary: dict[str, Any]) -> Table:

@@ -37,4 +37,4 @@ def simulate(
 
         simulate_rounds(context, source, output, as_json)
         return
-    carry_out(context, scenario_file, output, as_json, predicts=True, run_id=None)
+    carry_out(context, source, output, as_json, predicts=True, run_id=None)

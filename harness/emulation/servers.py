@@ -17,6 +17,7 @@ from emulator.rounds.run import (
 )
 from emulator.rounds.scale import RoundsScale
 from emulator.session import Session
+from emulator.verdict import Status
 from traces.emulation_spec import EmulationSpec
 from traces.errors import EmulationError
 from traces.server_pool import ServerPool
@@ -32,6 +33,10 @@ class Servers(Protocol):
     @property
     def checkpoints(self) -> Mapping[str, Checkpoint]:
         """Of the jobs that have run and not ended, by id, as of the last round."""
+        ...
+
+    def so_far(self) -> Status:
+        """Whether it can be trusted until now."""
         ...
 
     def finish(self, arm: str) -> RoundsMeasurement:

@@ -11,6 +11,7 @@ from emulator.rounds.run import RoundsMeasurement
 from emulator.rounds.scale import ClusterNeeds, RoundsScale, plan_rounds_scale
 from emulator.scale import Budget
 from emulator.session import Session
+from emulator.verdict import Status
 from harness.emulation.lease_builder import LeaseBuilder
 from harness.emulation.lease_use import LeaseUse
 from harness.emulation.round_cluster import EmulatedCluster
@@ -45,13 +46,17 @@ class EmulatedResult:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far an arm with a seed has come. emulated_s: time of the trace that has passed."""
+    """How far an arm with a seed has come.
+
+    emulated_s: time of the trace that has passed. verdict: on it until now.
+    """
 
     running: int
     waiting: int
     finished: int
     jobs: int
     emulated_s: float
+    verdict: Status
 
 
 def check_emulation(scenario: RoundsScenario) -> None:
@@ -136,7 +141,7 @@ def emulate_arm(
         finished = int(np.count_nonzero(~np.isnan(table.finish_s)))
         waiting = max(position.active - position.running, 0)
         now_s = position.number * semantics.round_s
-        progress(Standing(position.running, waiting, finished, len(table), now_s))
+        progress(Standing(position.running, waiting, finished, len(table), now_s, servers.so_far()))
 
     wanted = ServersWanted(
         session, arm.pool, scale, semantics.round_s, seed, arm.emulation, arm.directory

@@ -363,16 +363,13 @@ def test_results_never_go_where_something_is(roundelay: Roundelay, tmp_path: Pat
     assert [each.name for each in (tmp_path / "out").iterdir()] == ["results.txt"]
 
 
-@pytest.mark.parametrize("verb", ["run", "emulate", "plan"])
-def test_the_other_verbs_say_what_to_do_with_it(
+@pytest.mark.parametrize("verb", ["run", "emulate"])
+def test_the_emulating_verbs_need_groups_for_it(
     roundelay: Roundelay, tmp_path: Path, verb: str
 ) -> None:
     file = write_scenario(tmp_path, ROUNDS_SCENARIO)
-    said = one_line(roundelay(verb, file), exit_code=2)
-    line = line_of(ROUNDS_SCENARIO, "workload:")
-    assert said.startswith(f"roundelay: {file}:{line}: workload: ")
-    assert "can only be simulated" in said
-    assert "roundelay simulate" in said.partition("; allowed: ")[2]
+    said = one_line(roundelay(verb, file, "--rootless"), exit_code=3)
+    assert "--rootless cannot hold jobs to" in said
     assert list((tmp_path / "here").iterdir()) == []
 
 

@@ -1,0 +1,101 @@
+"""What run and emulate do with a scenario of rounds: every arm with every seed, on real workers."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from emulator.interrupt import stop_on_signals
+from emulator.session import Session
+from harness.cli.carry_out import INTERRUPTED
+from harness.cli.options import default_output
+from harness.cli.show import console, print_json, print_warnings, progress_bars
+from harness.cli.show_rounds import print_emulated_rounds
+from harness.cli.show_standing import standing_bars
+from harness.experiments.rounds.both import (
+    ArmRuns,
+    check,
+    emulate_all,
+    errors_of,
+    scale_here,
+    simulate_all,
+    summary_of,
+    write_verdicts,
+)
+from harness.experiments.rounds.store import RoundsStore, write_documents
+from harness.report.page import write_report
+from traces.rounds_scenario import rounds_scenario_of
+from traces.run_directory import give_to_caller, prepare_directory
+from traces.yaml_source import YamlSource
+
+
+def carry_out_rounds(
+    context: click.Context,
+    source: YamlSource,
+    output: Path | None,
+    as_json: bool,
+    *,
+    predicts: bool,
+    run_id: str,
+) -> None:
+    """Simulate, scale, emulate; write the directory, whatever happens; print the tables."""
+    scenario = rounds_scenario_of(source)
+    check(scenario)
+    directory = output or default_output(source.file)
+    with contextlib.ExitStack() as stack:
+        session = stack.enter_context(Session(run_id, limits=True))
+        made = prepare_directory(directory)
+        place = directory / "emulated" if predicts else directory
+        place.mkdir(exist_ok=True)
+        stop = stack.enter_context(
+            stop_on_signals(lambda: console.print("stopping after the round under way ..."))
+        )
+        runs = [ArmRuns(arm) for arm in scenario.arms]
+        scale = None
+        interrupted = True
+        try:
+            with contextlib.ExitStack() as predicting:
+                prediction = None
+                if predicts:
+                    (directory / "simulated").mkdir()
+                    prediction = predicting.enter_context(RoundsStore(directory / "simulated"))
+                with progress_bars() as progress:
+                    runs = simulate_all(scenario, prediction, progress, stop.wanted)
+            if not stop.wanted():
+                scale = scale_here(scenario, runs)
+                print_warnings(scale.warnings)
+            with RoundsStore(place) as store, standing_bars() as stand:
+                if scale is not None:
+                    emulate_all(session, runs, scenario, scale, store, stand, stop.wanted)
+            interrupted = stop.wanted()
+        finally:
+            summary = _write(directory, place, scenario, runs, scale, interrupted, predicts)
+            give_to_caller(made)
+    write_report([directory], directory / "report.html")
+    give_to_caller(directory / "report.html")
+    if as_json:
+        print_json(summary)
+    print_emulated_rounds(summary)
+    console.print(f"report: {(directory / 'report.html').resolve()}", soft_wrap=True)
+    if interrupted:
+        context.exit(INTERRUPTED)
+
+
+def _write(
+    directory: Path,
+    place: Path,
+    scenario: Any,
+    runs: list[ArmRuns],
+    scale: Any,
+    interrupted: bool,
+    predicts: bool,
+) -> dict[str, Any]:
+    """Everything but the tables, which are there already, and the report."""
+    errors = errors_of(directory, runs) if predicts and any(e.emulated for e in runs) else {}
+    summary = summary_of(scenario, runs, scale, errors, predicts=predicts, interrupted=interrupted)
+    write_documents(directory, scenario, summary)
+    write_verdicts(place, runs)
+    return summary

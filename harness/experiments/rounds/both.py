@@ -1,0 +1,192 @@
+"""A scenario of rounds, simulated and emulated side by side: what is done, and what it gave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from emulator.budget_store import budget_here
+from emulator.memory import available_memory_bytes
+from emulator.rounds.scale import RoundsScale
+from emulator.session import Session
+from harness.experiments.rounds.emulate import (
+    EmulatedResult,
+    Standing,
+    check_emulation,
+    emulate_arm,
+    scale_of,
+)
+from harness.experiments.rounds.figures import run_document
+from harness.experiments.rounds.run import RoundsResult, check_arms, check_workloads, run_arm
+from harness.experiments.rounds.store import RoundsStore
+from harness.experiments.rounds.summary import summarise
+from harness.experiments.summary import verdict_document
+from harness.fidelity.completion import completion_errors
+from traces.errors import BadInputError, MissingCapabilityError
+from traces.rounds_scenario import RoundsArm, RoundsScenario
+from traces.run_directory import write_json
+
+Say = Callable[[str, int, int], None]
+Stand = Callable[[str, Standing], None]
+
+
+@dataclass
+class ArmRuns:
+    """One arm, and what was done of it, by seed."""
+
+    arm: RoundsArm
+    simulated: dict[int, RoundsResult] = field(default_factory=dict)
+    emulated: dict[int, EmulatedResult] = field(default_factory=dict)
+
+
+def check(scenario: RoundsScenario) -> None:
+    """Refuse what cannot be emulated, before anything runs. Raises BadInputError."""
+    check_arms(scenario)
+    check_emulation(scenario)
+    check_workloads(scenario)
+
+
+def simulate_all(
+    scenario: RoundsScenario, store: RoundsStore | None, say: Say, stop: Callable[[], bool]
+) -> list[ArmRuns]:
+    """Every arm with every seed. It takes seconds, and the scale rests on how long they take.
+
+    store: of the prediction, where that is wanted.
+    """
+    runs = [ArmRuns(arm) for arm in scenario.arms]
+    for each in runs:
+        for seed in scenario.seeds:
+            arm = each.arm
+
+            def keep(workload: Any, rows: Any, arm: RoundsArm = arm, seed: int = seed) -> None:
+                if store is not None:
+                    store.add_leases(arm, seed, workload, rows)
+
+            def tell(done: int, total: int, name: str = label(scenario, arm, seed)) -> None:
+                say(f"simulating {name}", done, total)
+
+            try:
+                result = run_arm(arm, seed, tell, stop, keep)
+            except BadInputError as error:
+                raise error if error.file else scenario.locate(error, arm.name) from None
+            each.simulated[seed] = result
+            if store is not None:
+                store.add_jobs(result)
+    return runs
+
+
+def scale_here(scenario: RoundsScenario, runs: list[ArmRuns]) -> RoundsScale:
+    """The one scale of all arms on this box. Raises BadInputError where it cannot carry them."""
+    predicted = [result for each in runs for result in each.simulated.values()]
+    cores = len(os.sched_getaffinity(0))
+    return scale_of(scenario, predicted, cores, available_memory_bytes(), budget_here())
+
+
+def require_limits(session: Session) -> None:
+    """MissingCapabilityError where this box cannot hold jobs to the CPUs that they get."""
+    missing = session.missing_limits
+    if "cpu" in missing:
+        raise MissingCapabilityError(
+            "jobs cannot be held to the CPUs that the scheduler gives them here",
+            remedy=missing["cpu"],
+        )
+
+
+def emulate_all(
+    session: Session,
+    runs: list[ArmRuns],
+    scenario: RoundsScenario,
+    scale: RoundsScale,
+    store: RoundsStore,
+    stand: Stand,
+    stop: Callable[[], bool],
+) -> None:
+    """Every arm with every seed, one after the other. Stops after the round under way."""
+    require_limits(session)
+    for each in runs:
+        for seed in scenario.seeds:
+            if stop():
+                return
+            arm, name = each.arm, label(scenario, each.arm, seed)
+
+            def tell(standing: Standing, name: str = name) -> None:
+                stand(f"emulating {name}", standing)
+
+            def keep(
+                workload: Any, rows: Any, use: Any, arm: RoundsArm = arm, seed: int = seed
+            ) -> None:
+                store.add_leases(arm, seed, workload, rows, use)
+
+            found = emulate_arm(session, arm, seed, scale, tell, stop, keep)
+            each.emulated[seed] = found
+            store.add_jobs(found.result)
+
+
+def label(scenario: RoundsScenario, arm: RoundsArm, seed: int) -> str:
+    """An arm as a person tells it from the others."""
+    return f"{arm.name}, seed {seed}" if len(scenario.seeds) > 1 else arm.name
+
+
+def summary_of(
+    scenario: RoundsScenario,
+    runs: list[ArmRuns],
+    scale: RoundsScale | None,
+    errors: dict[str, Any],
+    *,
+    predicts: bool,
+    interrupted: bool,
+) -> dict[str, Any]:
+    """The summary of a scenario of rounds with what was emulated of each arm.
+
+    errors: of the simulation, by arm. Where nothing is to be predicted, the figures of the arms are
+    those of the emulation.
+    """
+    documents = [
+        (
+            each.arm,
+            [run_document(result) for result in each.simulated.values()]
+            if predicts
+            else [run_document(found.result) for found in each.emulated.values()],
+        )
+        for each in runs
+    ]
+    summary = summarise(scenario, documents, interrupted=interrupted)
+    summary["scale"] = scale.document if scale else None
+    for arm, each in zip(summary["arms"], runs, strict=True):
+        arm["emulated"] = _emulated(each, errors.get(each.arm.name)) if each.emulated else None
+    return summary
+
+
+def _emulated(each: ArmRuns, errors: Any) -> dict[str, Any]:
+    verdicts = [verdict_document(found.measurement.verdict) for found in each.emulated.values()]
+    order = ("valid", "suspect", "invalid")
+    return {
+        "runs": [run_document(found.result) for found in each.emulated.values()],
+        "verdict": max(verdicts, key=lambda verdict: order.index(verdict["status"])),
+        "errors": None if errors is None else asdict(errors),
+        "incidents": [clause for found in each.emulated.values() for clause in found.incidents],
+    }
+
+
+def errors_of(directory: Path, runs: list[ArmRuns]) -> dict[str, Any]:
+    """Simulated against emulated completion times, by arm, from the tables of both sides."""
+    simulated = pd.read_parquet(directory / "simulated" / "jobs.parquet")
+    emulated = pd.read_parquet(directory / "emulated" / "jobs.parquet")
+    return {
+        each.arm.name: completion_errors(
+            simulated[simulated["arm"] == each.arm.name],
+            emulated[emulated["arm"] == each.arm.name],
+        )
+        for each in runs
+    }
+
+
+def write_verdicts(directory: Path, runs: list[ArmRuns]) -> None:
+    """verdict.json: by arm, the worst of its seeds."""
+    verdicts = {each.arm.name: _emulated(each, None)["verdict"] for each in runs if each.emulated}
+    write_json(directory / "verdict.json", verdicts)
