@@ -28,7 +28,7 @@ def test_a_queue_that_drains_a_thousand_times_as_fast_is_soon_gone() -> None:
     with network(1e9) as plan, mark_at(plan, FIRST_PORT, THRESHOLD_BYTES) as reader:
         end = plan.ports[FIRST_PORT]
         place, fast = (end.namespace, end.device), settings_of(end, THRESHOLD_BYTES)
-        slow = replace(fast, rate_bps=LEAST_RATE_BPS)
+        slow = replace(fast, rate_bps=LEAST_RATE_BPS, burst_bytes=1514)
         dscp = plan.job_dscp["one"]
         change_marker(*place, fast, slow)
         check_marker(*place, slow)
