@@ -15,7 +15,6 @@ from harness.cli.show import console, print_json, print_summary, print_warnings,
 from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
 from harness.experiments.store import finish_run, write_emulated, write_simulated
 from harness.experiments.summary import summarise
-from netshaper.rootless import is_rootless, restart_rootless
 from traces.errors import RoundelayError
 from traces.run_directory import give_to_caller, prepare_directory
 from traces.scenario import scenario_of
@@ -33,14 +32,11 @@ def carry_out(
     *,
     predicts: bool,
     run_id: str | None,
-    rootless: bool = False,
 ) -> None:
     """Predict and/or emulate every arm; write the directory, whatever happens; print the summary.
 
-    run_id: None where nothing is emulated. rootless: first begin again in a user namespace.
+    run_id: None where nothing is emulated.
     """
-    if rootless and not is_rootless():
-        restart_rootless()
     scenario = scenario_of(source)
     print_warnings(scenario.warnings)
     results = decide_all(scenario)

@@ -8,6 +8,7 @@ import click
 
 from harness.cli.carry_out import carry_out
 from harness.cli.options import (
+    begin_rootless,
     json_option,
     output_option,
     refuse_rootless,
@@ -43,6 +44,8 @@ def emulate(
       sudo roundelay emulate examples/two-vgg19.yaml -o runs/measured
       roundelay emulate examples/two-vgg19.yaml --rootless
     """
+    if rootless:
+        begin_rootless()
     source = ScenarioFile.read(scenario_file)
     if is_rounds_scenario(source):
         # Imported here: what it compiles takes time to load, and the other kind does without.
@@ -58,5 +61,4 @@ def emulate(
         as_json,
         predicts=False,
         run_id=run_id,
-        rootless=rootless,
     )

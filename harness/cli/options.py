@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from netshaper.rootless import is_rootless, restart_rootless
 from netshaper.run_state import check_run_id, new_run_id
 from traces.errors import MissingCapabilityError
 
@@ -41,6 +42,12 @@ rootless_option: Decorator = click.option(
     is_flag=True,
     help="Emulate without root, in a user namespace; without cgroups.",
 )
+
+
+def begin_rootless() -> None:
+    """Begin this command again inside a user namespace, unless it is there already."""
+    if not is_rootless():
+        restart_rootless()
 
 
 def refuse_rootless(scenario_file: Path, *, rootless: bool) -> None:

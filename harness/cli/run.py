@@ -8,6 +8,7 @@ import click
 
 from harness.cli.carry_out import carry_out
 from harness.cli.options import (
+    begin_rootless,
     json_option,
     output_option,
     refuse_rootless,
@@ -44,6 +45,8 @@ def run(
       sudo roundelay run examples/two-vgg19.yaml -o runs/first
       roundelay run examples/two-vgg19.yaml --rootless
     """
+    if rootless:
+        begin_rootless()
     source = ScenarioFile.read(scenario_file)
     if is_rounds_scenario(source):
         # Imported here: what it compiles takes time to load, and the other kind does without.
@@ -59,5 +62,4 @@ def run(
         as_json,
         predicts=True,
         run_id=run_id,
-        rootless=rootless,
     )
