@@ -39,6 +39,16 @@ class Leases:
         self._current = Allocation.nothing()
         self._from_s = np.zeros(len(table))
 
+    @property
+    def from_s(self) -> Floats:
+        """(jobs,): since when each of those holds its lease that hold one."""
+        return self._from_s.copy()
+
+    def resume(self, current: Allocation, from_s: Floats) -> None:
+        """Go on as if the leases of ``current`` were held already, each since its ``from_s``."""
+        self._current = current
+        self._from_s = from_s.copy()
+
     def renew(self, allocation: Allocation, now_s: float) -> Flags:
         """Take over the allocation of the round that begins; return whose leases are new: (n,)."""
         before = self._current

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from harness.job_table import Ints, JobTable
+from harness.job_table import Flags, Floats, Ints, JobTable
 from harness.scheduling.allocation import Allocation
 from harness.scheduling.demands import Demands
 from harness.scheduling.mechanisms.mechanism import Mechanism
 from harness.scheduling.policies.policy import Policy
 from harness.scheduling.waiting import ActiveJobs
 from traces.server_pool import ServerPool
+
+
+@dataclass(frozen=True)
+class SchedulerState:
+    """What a scheduler keeps from round to round.
+
+    before: the last round's allocation. last_iteration_s: (jobs,) see ActiveJobs. has_priority:
+    (jobs,), who waited too long once.
+    """
+
+    before: Allocation
+    last_iteration_s: Floats
+    has_priority: Flags
 
 
 class Scheduler:
@@ -40,6 +55,19 @@ class Scheduler:
         self._last_iteration_s = self._wish_iteration_s.copy()
         self._has_priority = np.zeros(len(table), dtype=np.bool_)
         self._before = Allocation.nothing()
+
+    @property
+    def state(self) -> SchedulerState:
+        """As of the last decision; what a policy may keep of its own is not in it."""
+        return SchedulerState(
+            self._before, self._last_iteration_s.copy(), self._has_priority.copy()
+        )
+
+    def resume(self, state: SchedulerState) -> None:
+        """Decide from now on as the scheduler would have that was in ``state``."""
+        self._before = state.before
+        self._last_iteration_s = state.last_iteration_s.copy()
+        self._has_priority = state.has_priority.copy()
 
     @property
     def steady(self) -> bool:

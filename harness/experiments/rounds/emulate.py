@@ -16,6 +16,14 @@ from harness.emulation.lease_builder import LeaseBuilder
 from harness.emulation.lease_use import LeaseUse
 from harness.emulation.round_cluster import EmulatedCluster
 from harness.emulation.servers import ServersWanted, StartServers, start_servers
+from harness.experiments.rounds.resume import (
+    KeptState,
+    RunState,
+    check_resumable,
+    identity_of,
+    load_state,
+    save_state,
+)
 from harness.experiments.rounds.run import (
     RoundsResult,
     mechanism_of,
@@ -25,6 +33,7 @@ from harness.experiments.rounds.run import (
 from harness.experiments.rounds.workload import Workload, build_workload, trace_of
 from harness.leases import EndedLeases, Leases
 from harness.rounds import Position, RoundScheduler, run_rounds
+from harness.scheduling.scheduler import Scheduler
 from traces.errors import BadInputError
 from traces.rounds_scenario import RoundsArm, RoundsScenario
 from traces.sensitivity import Sensitivity
@@ -125,38 +134,69 @@ def emulate_arm(
     ended: Ended | None = None,
     start: StartServers = start_servers,
     replay: Callable[[Workload], RoundScheduler] | None = None,
+    keep: KeptState | None = None,
 ) -> EmulatedResult:
     """Emulate ``arm`` with ``seed``; once a stop is wanted, the round under way is the last.
 
-    ended: is handed the leases as they end, with what was used. replay: makes the scheduler, where
-    it is not the arm's own.
+    ended: is handed the leases as they end, with what was used; of a lease that was interrupted
+    nothing is known. replay: makes the scheduler, where it is not the arm's own. keep: where the
+    state is kept after each round, and whether to go on from there. Raises BadInputError where that
+    state is of another run, or of a scheduler that cannot go on.
     """
     workload = build_workload(arm, trace_of(arm, seed), seed)
     table = workload.table
     mechanism = mechanism_of(arm, workload)
     scheduler = replay(workload) if replay else scheduler_of(arm, workload, mechanism)
+    if keep and not isinstance(scheduler, Scheduler):
+        raise EmulationError("a replayed schedule keeps no state that it could go on from")
     semantics = semantics_of(arm)
 
+    identity = identity_of(keep.scenario_text, arm, seed, workload, scale) if keep else None
+    resumed: RunState | None = None
+    if keep and identity and keep.resumes:
+        check_resumable(arm)
+        resumed = load_state(keep.file, identity, len(table))
+
     def passed(position: Position) -> None:
+        if keep and identity and isinstance(scheduler, Scheduler):
+            state = RunState.of(
+                table, position, scheduler, leases, servers.checkpoints, cluster.incidents
+            )
+            save_state(keep.file, identity, state)
         finished = int(np.count_nonzero(~np.isnan(table.finish_s)))
         waiting = max(position.active - position.running, 0)
         now_s = position.number * semantics.round_s
         progress(Standing(position.running, waiting, finished, len(table), now_s, servers.so_far()))
 
     wanted = ServersWanted(
-        session, arm.pool, scale, semantics.round_s, seed, arm.emulation, arm.directory
+        session,
+        arm.pool,
+        scale,
+        semantics.round_s,
+        seed,
+        arm.emulation,
+        arm.directory,
+        resumed.checkpoints if resumed else {},
     )
     with start(wanted) as servers:
         cluster = EmulatedCluster(table, lease_builder(arm, workload), servers, semantics)
+        resumed_s = resumed.position.number * semantics.round_s if resumed else 0.0
+        leases = Leases(table, _with_use(workload, cluster.use, ended, resumed_s))
+        if resumed and isinstance(scheduler, Scheduler):
+            resumed.restore(table, scheduler, leases)
+            cluster.incidents += resumed.incidents
+            number = resumed.position.number
+            cluster.incidents.append(f"resumed at round {number}; the verdict is on what followed")
         run = run_rounds(
             table,
             scheduler,
             cluster,
-            Leases(table, _with_use(workload, cluster.use, ended)),
+            leases,
             semantics.round_s,
             workload.measured,
             stop=stop,
             passed=passed,
+            begin=resumed.position if resumed else None,
         )
         measurement = servers.finish(arm.name)
     result = RoundsResult(arm, seed, workload, run, mechanism.report())
@@ -176,12 +216,21 @@ def lease_builder(arm: RoundsArm, workload: Workload) -> LeaseBuilder:
 
 
 def _with_use(
-    workload: Workload, use: LeaseUse, ended: Ended | None
+    workload: Workload, use: LeaseUse, ended: Ended | None, resumed_s: float
 ) -> Callable[[EndedLeases], None] | None:
+    """Of leases that began before ``resumed_s`` only a part is known, which would mislead."""
     if ended is None:
         return None
 
     def report(rows: EndedLeases) -> None:
-        ended(workload, rows, use.take(rows))
+        columns = use.take(rows)
+        whole = (rows.from_s >= resumed_s).tolist()
+        known = {
+            name: [
+                value if is_whole else None for value, is_whole in zip(column, whole, strict=True)
+            ]
+            for name, column in columns.items()
+        }
+        ended(workload, rows, known)
 
     return report

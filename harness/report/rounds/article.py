@@ -10,6 +10,7 @@ from harness.report.html import Html, join, tag
 from harness.report.provenance import provenance_table, scenario_fold
 from harness.report.rounds import jobs, options, setting, tables
 from harness.report.rounds.data import RunData, read_run
+from harness.report.rounds.emulation import emulation_section
 from harness.report.rounds.figures.completion import completion_times
 from harness.report.rounds.figures.gpus_in_use import gpus_in_use
 from harness.report.rounds.figures.kinds import gpus, models
@@ -28,6 +29,7 @@ def article_of(run: RunData, identity: str) -> Article:
     """identity: the article's id on the page, with which those of its figures begin."""
     summary = run.summary
     mechanisms = tables.mechanism_table(summary)
+    emulation = emulation_section(summary)
     return Article(
         title=summary.scenario,
         description=summary.description,
@@ -38,6 +40,7 @@ def article_of(run: RunData, identity: str) -> Article:
             *(tag("p", words, class_="warning") for words in jobs.left_out_words(summary)),
         ),
         sections=[
+            *([("Emulation", emulation)] if emulation else []),
             ("Arms", _arms(run, identity)),
             ("Completion times", _completion_times(run, identity)),
             ("GPUs", _gpus(run, identity)),
@@ -57,7 +60,8 @@ def _facts(run: RunData) -> list[str]:
         found.append(f"{span(counts, number)} jobs")
         found.append(f"{span([arm.num_gpus for arm in summary.arms], number)} GPUs")
     found.append(counted(len(summary.seeds), "seed", "seeds"))
-    return [*found, "simulated"]
+    emulated = any(arm.emulated for arm in summary.arms)
+    return [*found, "simulated and emulated" if emulated else "simulated"]
 
 
 def _arms(run: RunData, identity: str) -> Html:

@@ -71,12 +71,17 @@ class RunData:
 
 
 def read_run(directory: Path) -> RunData:
-    """Read what ``simulate`` left of a scenario of rounds. BadInputError where it is damaged."""
+    """Read what a verb left of a scenario of rounds. BadInputError where it is damaged.
+
+    Where it was both simulated and emulated, the tables are those of the simulation.
+    """
     summary = read_document(directory / "summary.json", Summary)
+    predicted = directory / "simulated"
+    tables = predicted if predicted.is_dir() else directory
     return RunData(
         summary=summary,
-        jobs=_jobs(directory / "jobs.parquet"),
-        occupancy=_occupancy(directory / "rounds.parquet", summary),
+        jobs=_jobs(tables / "jobs.parquet"),
+        occupancy=_occupancy(tables / "rounds.parquet", summary),
         provenance=read_document(directory / "provenance.json", Provenance),
         scenario_text=read_scenario_text(directory),
     )

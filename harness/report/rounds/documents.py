@@ -6,6 +6,7 @@ from pydantic import Field
 
 from harness.report import documents
 from harness.report.documents import Document
+from harness.report.iterations.documents import VerdictRead
 
 
 class IntervalRead(Document):
@@ -111,6 +112,41 @@ class MeasureRead(Document):
     short: float
 
 
+class ErrorsRead(Document):
+    """Simulated against emulated completion times: harness.fidelity.completion."""
+
+    emulated_mean_s: float
+    simulated_mean_s: float
+    mean_error: float
+    mape: float
+    p95: float
+    most: float
+
+
+class EmulatedRead(Document):
+    """An arm on real workers. incidents: what went wrong and was mended."""
+
+    verdict: VerdictRead
+    errors: ErrorsRead | None
+    incidents: list[str]
+
+
+class DivisorsRead(Document):
+    """How much smaller things are than in the cluster."""
+
+    stride: float
+    cpu: float
+    bytes: float
+
+
+class ScaleRead(Document):
+    """How the cluster was made to fit the machine."""
+
+    divisors: DivisorsRead
+    reason: str
+    warnings: list[str]
+
+
 class ArmRead(Document):
     """One arm with all its seeds. simulation: options by name. speedup: over the first arm."""
 
@@ -130,6 +166,7 @@ class ArmRead(Document):
     long_jct_mean_s: IntervalRead | None
     speedup: IntervalRead | None
     runs: list[SeedRead]
+    emulated: EmulatedRead | None = None
 
     @property
     def num_gpus(self) -> int:
@@ -150,6 +187,7 @@ class Summary(Document):
     seeds: list[int]
     interrupted: bool
     arms: list[ArmRead]
+    scale: ScaleRead | None = None
 
 
 class Provenance(documents.Provenance):

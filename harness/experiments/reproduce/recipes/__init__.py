@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.experiments.reproduce import muri_physical
 from harness.experiments.reproduce.recipe import Recipe
 from harness.experiments.reproduce.recipes import (
+    synergy_deploy,
     synergy_load,
     synergy_opt,
     synergy_oracle,
@@ -22,6 +23,7 @@ RECIPES: dict[str, Recipe] = {
         synergy_ratio.RECIPE,
         synergy_philly.RECIPE,
         synergy_opt.RECIPE,
+        synergy_deploy.RECIPE,
         muri_physical.RECIPE,
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 
@@ -94,3 +95,12 @@ def test_a_step_that_waits_for_other_workers_is_done_but_not_over() -> None:
     assert gpu.finished_s is None
     assert gpu.run(start_s + 2 * STEP_S, start_s + 1)
     assert gpu.steps == pytest.approx(1)
+
+
+def test_a_wall_clock_that_jumps_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    jumps_s = itertools.cycle([0.0, 4e9, -4e9])
+    monkeypatch.setattr(time, "time", lambda: next(jumps_s))
+    start_s = time.monotonic()
+    gpu = Gpu(STEP_S, steps_left=3, feed=Steps([0.0] * 3))
+    assert gpu.run(start_s, start_s + 1)
+    assert gpu.finished_s == pytest.approx(start_s + 3 * STEP_S)

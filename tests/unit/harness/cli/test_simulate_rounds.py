@@ -363,16 +363,6 @@ def test_results_never_go_where_something_is(roundelay: Roundelay, tmp_path: Pat
     assert [each.name for each in (tmp_path / "out").iterdir()] == ["results.txt"]
 
 
-@pytest.mark.parametrize("verb", ["run", "emulate"])
-def test_the_emulating_verbs_need_groups_for_it(
-    roundelay: Roundelay, tmp_path: Path, verb: str
-) -> None:
-    file = write_scenario(tmp_path, ROUNDS_SCENARIO)
-    said = one_line(roundelay(verb, file, "--rootless"), exit_code=3)
-    assert "--rootless cannot hold jobs to" in said
-    assert list((tmp_path / "here").iterdir()) == []
-
-
 def test_a_scenario_that_forgets_its_jobs_is_told_so(roundelay: Roundelay, tmp_path: Path) -> None:
     text = edited(
         ROUNDS_SCENARIO, "  generate:\n    jobs: 60\n    load: 1.0\n    gpus: single\n", ""

@@ -13,5 +13,6 @@ def test_the_experiments_are_these() -> None:
         "synergy-ratio",
         "synergy-philly",
         "synergy-opt",
+        "synergy-deploy",
         "muri-physical",
     ]

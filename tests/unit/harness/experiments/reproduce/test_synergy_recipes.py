@@ -19,7 +19,11 @@ from traces.errors import BadInputError
 
 Wanted = list[Simulation[Any]]
 
-SYNERGY = [recipe for name, recipe in RECIPES.items() if name.startswith("synergy-")]
+SYNERGY = [
+    recipe
+    for name, recipe in RECIPES.items()
+    if name.startswith("synergy-") and name != "synergy-deploy"  # real workers, for minutes
+]
 WITHOUT_DATA = [recipe for recipe in SYNERGY if not recipe.needs_data]
 PHILLY_HEADER = "timestamp,duration,num_gpus,gpu_time,cluster\n"
 ORACLE_JOBS = 5100

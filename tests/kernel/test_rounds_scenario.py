@@ -1,0 +1,101 @@
+"""A scenario of rounds through the command: simulated and emulated, compared, judged, cleaned."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.kernel.command import TRIES, roundelay, start
+from tests.kernel.machine import cgroups, namespaces
+
+SCENARIO = """
+name: small
+cluster: {servers: 1, gpus: 4, cpus: 12, memory: 250 GB, gpu_type: v100}
+workload: {trace: jobs.csv, profiles: synergy}
+scheduler: {policy: srtf, mechanism: proportional, round: 300 s}
+emulation: {duration: 40 s}
+arms:
+  proportional: {}
+  tune: {scheduler: {mechanism: tune}}
+"""
+
+JOBS = """0,res50,0,2500,1
+1,gnmt,10,9000,1
+2,alexnet,20,4000,1
+3,transformer,30,2000,1
+4,res18,400,2500,1
+5,lstm,500,90000,1
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    file = tmp_path / "small.yaml"
+    file.write_text(SCENARIO)
+    return file
+
+
+def test_both_arms_are_emulated_as_predicted(scenario: Path, tmp_path: Path) -> None:
+    for attempt in range(TRIES):
+        directory = tmp_path / f"out{attempt}"
+        done = roundelay("run", scenario, "-o", directory, "--run-id", "small", "--json")
+        assert done.returncode == 0, done.stderr
+        summary = json.loads(done.stdout)
+        verdicts = [arm["emulated"]["verdict"] for arm in summary["arms"]]
+        assert [verdict["status"] for verdict in verdicts].count("invalid") == 0, verdicts
+        if all(verdict["status"] == "valid" for verdict in verdicts):
+            break
+    else:
+        pytest.skip("the box is too busy: no emulation was valid")
+    for arm in summary["arms"]:
+        emulated = arm["emulated"]
+        assert emulated["runs"][0]["jobs"]["states"] == {"finished": 6}
+        assert emulated["incidents"] == []
+        # A job has some ten steps here, so that the grain of a step shows.
+        assert abs(emulated["errors"]["mean_error"]) < 0.15
+    both = [
+        pd.read_parquet(directory / side / "jobs.parquet") for side in ("simulated", "emulated")
+    ]
+    assert list(both[0].columns) == list(both[1].columns)
+    leases = pd.read_parquet(directory / "emulated" / "rounds.parquet")
+    assert (leases["cpus_enforced"] - leases["cpus"]).abs().max() < 0.02 * leases["cpus"].max()
+    assert "Emulation" in (directory / "report.html").read_text()
+    assert namespaces("small") == []
+    assert cgroups("roundelay-small") == []
+
+
+def test_an_interrupt_keeps_the_arm_that_was_done(scenario: Path, tmp_path: Path) -> None:
+    run = start("emulate", scenario, "-o", tmp_path / "out", "--run-id", "small2", "--json")
+    assert run.stderr is not None
+    for line in run.stderr:
+        if line.startswith("emulating tune"):
+            run.send_signal(signal.SIGINT)
+            break
+    printed, said = run.communicate(timeout=60)
+    assert run.returncode == 130, said
+    summary = json.loads(printed)
+    assert summary["interrupted"]
+    assert [bool(arm["emulated"]) for arm in summary["arms"]] == [True, True]
+    assert summary["arms"][0]["emulated"]["runs"][0]["jobs"]["states"] == {"finished": 6}
+    assert "finished" not in summary["arms"][1]["emulated"]["runs"][0]["jobs"]["states"]
+    assert cgroups("roundelay-small2") == []
+
+
+def test_plan_prints_the_scale_and_the_network(scenario: Path) -> None:
+    done = roundelay("plan", scenario, "--json", "--arm", "tune", "--run-id", "small3")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["scale"]["divisors"]["stride"] > 1
+    assert [arm["arm"] for arm in document["arms"]] == ["tune"]
+    assert any("small3-n0-storage" in command for command in document["arms"][0]["commands"])
+
+
+def test_without_groups_it_is_refused(scenario: Path) -> None:
+    done = roundelay("run", scenario, "--rootless")
+    assert done.returncode == 3
+    assert "--rootless cannot hold jobs to" in done.stderr
