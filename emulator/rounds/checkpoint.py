@@ -26,13 +26,10 @@ class Checkpoint:
     def for_rank(self, rank: int, ranks: int) -> WorkerCheckpoint:
         """Where worker ``rank`` of ``ranks`` goes on.
 
-        With another number of workers all go on from where the slowest was.
+        With another number of workers all go on from where the first was: in the same step they
+        all were.
         """
-        if ranks == len(self.workers):
-            return self.workers[rank]
-        begun = [worker.begun for worker in self.workers if worker.begun is not None]
-        slowest = min(begun) if len(begun) == len(self.workers) else None
-        return WorkerCheckpoint(slowest, self.workers[0].pipeline)
+        return self.workers[rank if ranks == len(self.workers) else 0]
 
 
 def worker_checkpoint(report: dict[str, Any]) -> WorkerCheckpoint:

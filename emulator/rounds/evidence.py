@@ -62,7 +62,8 @@ class RunEvidence:
         for worker in job.workers:
             if worker.report is None:
                 continue
-            self.lateness_s += worker.report["lateness_s"]
+            if len(self.lateness_s) < MOST_SPANS:
+                self.lateness_s += worker.report["lateness_s"]
             for began_s, ended_s, stall_s in worker.report["spans"]:
                 if len(self.spans) == MOST_SPANS:
                     self.spans_left_out += 1

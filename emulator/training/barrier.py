@@ -45,8 +45,10 @@ class Barrier:
                 link, _ = listener.accept()
                 link.settimeout(_CONNECT_TIMEOUT_S)
                 link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                rank = _RANK.unpack(link.recv(_RANK.size, socket.MSG_WAITALL))[0]
-                self._links[rank] = link
+                said = link.recv(_RANK.size, socket.MSG_WAITALL)
+                if len(said) < _RANK.size:
+                    raise ConnectionError("a worker is gone before it said its rank")
+                self._links[_RANK.unpack(said)[0]] = link
 
     def wait(self, deadline_s: float) -> bool:
         """Whether all have come by ``deadline_s`` (monotonic). ConnectionError if one is gone."""

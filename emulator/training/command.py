@@ -136,6 +136,7 @@ def _start(specification: Message) -> int:
         for path in specification["groups"]:
             join_group(Path(path))
         enter_namespace(specification["namespace"])
+        os.kill(os.getpid(), signal.SIGSTOP)
         os.chdir(specification["directory"])
         if specification["user"] is not None:
             uid, gid = specification["user"]
@@ -147,7 +148,6 @@ def _start(specification: Message) -> int:
             **specification["environment"],
             SOCKET_VARIABLE: specification["socket"],
         }
-        os.kill(os.getpid(), signal.SIGSTOP)
         os.execvpe(specification["argv"][0], specification["argv"], environment)  # noqa: S606
     except OSError as error:
         os.write(2, f"{specification['argv'][0]}: {error.strerror}\n".encode())

@@ -45,7 +45,7 @@ def run_trainer(specification: Message, control: MessageSocket) -> None:
         _hold_lease(specification, gpu, loader)
     except LoaderLostError as error:
         control.send({"event": _LOADER_LOST, "status": error.status})
-    except (LeaseLostError, ConnectionError):
+    except (LeaseLostError, ConnectionError, TimeoutError):
         return  # nobody is left to tell, or another worker of the job is gone and has been missed
     finally:
         loader.close()

@@ -34,7 +34,7 @@ from harness.experiments.rounds.workload import Workload, build_workload, trace_
 from harness.leases import EndedLeases, Leases
 from harness.rounds import Position, RoundScheduler, run_rounds
 from harness.scheduling.scheduler import Scheduler
-from traces.errors import BadInputError
+from traces.errors import BadInputError, EmulationError
 from traces.rounds_scenario import RoundsArm, RoundsScenario
 from traces.sensitivity import Sensitivity
 

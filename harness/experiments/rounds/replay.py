@@ -119,8 +119,8 @@ def _known_shares(
     """(shares, iteration_s with them): exactly the wish or the fair share that each lease held."""
     demands, kind = workload.demands, workload.table.kind[job]
     wish, fair = demands.wish[kind, gpu_type], demands.fair[kind, gpu_type]
-    is_wish: Flags = np.isclose(share, wish, rtol=_CLOSE).all(axis=1)
-    is_fair = np.isclose(share, fair, rtol=_CLOSE).all(axis=1)
+    is_wish: Flags = np.all(np.isclose(share, wish, rtol=_CLOSE), axis=1)
+    is_fair: Flags = np.all(np.isclose(share, fair, rtol=_CLOSE), axis=1)
     iteration_s = np.where(
         is_wish, demands.wish_iteration_s[kind, gpu_type], demands.fair_iteration_s[kind, gpu_type]
     )

@@ -150,7 +150,7 @@ def save_state(file: Path, identity: Identity, state: RunState) -> None:
     }
     beside = file.with_name(f"{file.name}.new")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    with open(os.open(beside, flags, 0o600), "w", encoding="utf-8") as stream:
+    with os.fdopen(os.open(beside, flags, 0o600), "w", encoding="utf-8") as stream:
         stream.write(json.dumps(document, allow_nan=False))
     beside.replace(file)
 
@@ -169,11 +169,12 @@ def load_state(file: Path, identity: Identity, jobs: int) -> RunState:
             if document["identity"][key] != value:
                 raise BadInputError(f"is of another {key}", allowed=allowed, file=file)
         state = _state_of(document)
-        columns = (*state.progress.values(), state.from_s, state.scheduler.last_iteration_s)
-        if any(len(column) != jobs for column in columns):
-            raise ValueError(f"not all columns have {jobs} jobs")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(f"is damaged: {error!r}", allowed=allowed, file=file) from None
+    columns = (*state.progress.values(), state.from_s, state.scheduler.last_iteration_s)
+    if any(len(column) != jobs for column in columns):
+        problem = f"is damaged: not all columns have {jobs} jobs"
+        raise BadInputError(problem, allowed=allowed, file=file)
     return state
 
 
@@ -203,7 +204,7 @@ def _plain(column: NDArray[Any]) -> list[Any]:
     """Lists that JSON carries: not-a-number as null."""
     if column.dtype.kind != "f" or not np.isnan(column).any():
         return list(column.tolist())
-    return [None if value != value else value for value in column.tolist()]  # noqa: PLR0124
+    return [None if value != value else value for value in column.tolist()]
 
 
 def _array(values: Sequence[Any], like: NDArray[Any]) -> NDArray[Any]:
