@@ -16,12 +16,15 @@ from harness.cli.show import console, print_json, print_warnings, progress_bars
 from harness.cli.show_rounds import print_emulated_rounds
 from harness.cli.show_standing import standing_bars
 from harness.experiments.rounds.both import (
+    STATES,
     ArmRuns,
+    Origin,
     check,
     emulate_all,
     errors_of,
     scale_here,
     simulate_all,
+    states_of,
     summary_of,
     write_verdicts,
 )
@@ -40,10 +43,17 @@ def carry_out_rounds(
     *,
     predicts: bool,
     run_id: str,
+    schedule: Path | None = None,
+    resume: Path | None = None,
 ) -> None:
-    """Simulate, scale, emulate; write the directory, whatever happens; print the tables."""
+    """Simulate, scale, emulate; write the directory, whatever happens; print the tables.
+
+    schedule, resume: see Origin.
+    """
     scenario = rounds_scenario_of(source)
     check(scenario)
+    if resume is not None:
+        states_of(resume)
     directory = output or default_output(source.file)
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(Session(run_id, limits=True))
@@ -69,7 +79,8 @@ def carry_out_rounds(
                 print_warnings(scale.warnings)
             with RoundsStore(place) as store, standing_bars() as stand:
                 if scale is not None:
-                    emulate_all(session, runs, scenario, scale, store, stand, stop.wanted)
+                    origin = Origin(place / STATES, schedule, resume)
+                    emulate_all(session, runs, scenario, scale, store, stand, stop.wanted, origin)
             interrupted = stop.wanted()
         finally:
             summary = _write(directory, place, scenario, runs, scale, interrupted, predicts)

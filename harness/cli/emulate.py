@@ -16,6 +16,7 @@ from harness.cli.options import (
     run_id_option,
     scenario_argument,
 )
+from traces.errors import BadInputError
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario_file import ScenarioFile
 
@@ -25,6 +26,16 @@ from traces.scenario_file import ScenarioFile
 @output_option
 @run_id_option
 @rootless_option
+@click.option(
+    "--schedule",
+    type=click.Path(path_type=Path),
+    help="Replay the recorded schedule of this run directory, round by round.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    help="Go on with the run in this directory, which was killed or interrupted.",
+)
 @json_option
 @click.pass_context
 def emulate(
@@ -33,6 +44,8 @@ def emulate(
     output: Path | None,
     run_id: str,
     rootless: bool,
+    schedule: Path | None,
+    resume: Path | None,
     as_json: bool,
 ) -> None:
     """Emulate every arm of SCENARIO on this box, without a prediction.
@@ -43,6 +56,7 @@ def emulate(
     Example:
       sudo roundelay emulate examples/two-vgg19.yaml -o runs/measured
       roundelay emulate examples/two-vgg19.yaml --rootless
+      sudo roundelay emulate examples/synergy-deploy.yaml --schedule runs/predicted
     """
     if rootless:
         begin_rootless()
@@ -52,8 +66,25 @@ def emulate(
         from harness.cli.carry_out_rounds import carry_out_rounds
 
         refuse_rootless(scenario_file, rootless=rootless)
-        carry_out_rounds(context, source, output, as_json, predicts=False, run_id=run_id)
+        carry_out_rounds(
+            context,
+            source,
+            output,
+            as_json,
+            predicts=False,
+            run_id=run_id,
+            schedule=schedule,
+            resume=resume,
+        )
         return
+    for option, given in (("--schedule", schedule), ("--resume", resume)):
+        if given is not None:
+            raise BadInputError(
+                "only jobs that are scheduled round by round have a schedule",
+                allowed="a scenario with a trace or a generator",
+                file=scenario_file,
+                key=option,
+            )
     carry_out(
         context,
         source,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.kernel.command import TRIES, roundelay, start
+from tests.kernel.command import TRIES, roundelay, start, wait_until
 from tests.kernel.machine import cgroups, namespaces
 
 SCENARIO = """
@@ -84,6 +84,47 @@ def test_an_interrupt_keeps_the_arm_that_was_done(scenario: Path, tmp_path: Path
     assert summary["arms"][0]["emulated"]["runs"][0]["jobs"]["states"] == {"finished": 6}
     assert "finished" not in summary["arms"][1]["emulated"]["runs"][0]["jobs"]["states"]
     assert cgroups("roundelay-small2") == []
+
+
+def one_arm(scenario: Path) -> Path:
+    text = scenario.read_text().partition("arms:")[0].replace("40 s", "15 s")
+    scenario.write_text(text.replace("proportional", "tune"))
+    return scenario
+
+
+def test_a_recorded_schedule_is_replayed(scenario: Path, tmp_path: Path) -> None:
+    one_arm(scenario)
+    assert roundelay("simulate", scenario, "-o", tmp_path / "recorded").returncode == 0
+    again = ("--schedule", tmp_path / "recorded", "-o", tmp_path / "replayed")
+    done = roundelay("emulate", scenario, *again, "--run-id", "small4", "--json")
+    assert done.returncode == 0, done.stderr
+    states = json.loads(done.stdout)["arms"][0]["emulated"]["runs"][0]["jobs"]["states"]
+    assert states == {"finished": 6}
+    recorded, replayed = (
+        pd.read_parquet(tmp_path / run / "rounds.parquet").sort_values(["job", "from_s"])
+        for run in ("recorded", "replayed")
+    )
+    what = ["job", "server", "gpus", "cpus", "memory_bytes", "from_s"]
+    assert replayed[what].to_numpy().tolist() == recorded[what].to_numpy().tolist()
+
+
+def test_a_killed_run_is_resumed_and_nothing_counts_twice(scenario: Path, tmp_path: Path) -> None:
+    one_arm(scenario)
+    run = start("emulate", scenario, "-o", tmp_path / "killed", "--run-id", "small5")
+    state = tmp_path / "killed" / "states" / "small-1.json"
+    wait_until(state.is_file, "the first round to pass", timeout_s=60)
+    run.kill()
+    run.communicate()
+    assert roundelay("clean", "--run", "small5").returncode == 0
+    again = ("--resume", tmp_path / "killed", "-o", tmp_path / "resumed")
+    done = roundelay("emulate", scenario, *again, "--run-id", "small6", "--json")
+    assert done.returncode == 0, done.stderr
+    emulated = json.loads(done.stdout)["arms"][0]["emulated"]
+    assert emulated["runs"][0]["jobs"]["states"] == {"finished": 6}
+    assert any("resumed at round" in each for each in emulated["incidents"])
+    jobs = pd.read_parquet(tmp_path / "resumed" / "jobs.parquet")
+    # Nobody gets done sooner than with the best share of a whole server.
+    assert (jobs["jct_s"] > jobs["alone_s"] / 3).all()
 
 
 def test_plan_prints_the_scale_and_the_network(scenario: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,14 +23,21 @@ from harness.experiments.rounds.emulate import (
     scale_of,
 )
 from harness.experiments.rounds.figures import run_document
+from harness.experiments.rounds.replay import read_recorded
+from harness.experiments.rounds.resume import KeptState
 from harness.experiments.rounds.run import RoundsResult, check_arms, check_workloads, run_arm
 from harness.experiments.rounds.store import RoundsStore
 from harness.experiments.rounds.summary import summarise
+from harness.experiments.rounds.workload import Workload
 from harness.experiments.summary import verdict_document
 from harness.fidelity.completion import completion_errors
+from harness.rounds import RoundScheduler
 from traces.errors import BadInputError, MissingCapabilityError
 from traces.rounds_scenario import RoundsArm, RoundsScenario
 from traces.run_directory import write_json
+
+STATES = "states"
+"""Of a run directory, where the states are that it can be gone on from."""
 
 Say = Callable[[str, int, int], None]
 Stand = Callable[[str, Standing], None]
@@ -42,6 +50,52 @@ class ArmRuns:
     arm: RoundsArm
     simulated: dict[int, RoundsResult] = field(default_factory=dict)
     emulated: dict[int, EmulatedResult] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where schedules and states come from, and where states go to.
+
+    states: directory that keeps the state of each arm and seed after every round. schedule: a run
+    whose recorded schedule is replayed, instead of a scheduler's; it keeps no states. resume: a run
+    whose states are gone on from.
+    """
+
+    states: Path
+    schedule: Path | None = None
+    resume: Path | None = None
+
+    def replay(self, arm: RoundsArm, seed: int) -> Callable[[Workload], RoundScheduler] | None:
+        """What makes the scheduler of ``arm``, where it is not its own."""
+        schedule = self.schedule
+        if schedule is None:
+            return None
+        return lambda workload: read_recorded(schedule, arm.name, seed, arm, workload)
+
+    def kept(self, arm: RoundsArm, seed: int, scenario_text: str) -> KeptState | None:
+        """Where the state of ``arm`` is kept; with what there is of it to go on from."""
+        if self.schedule is not None:
+            return None
+        name = f"{arm.name}-{seed}.json"
+        self.states.mkdir(exist_ok=True)
+        before = self.resume and states_of(self.resume) / name
+        if before and before.is_file():
+            shutil.copyfile(before, self.states / name)
+            return KeptState(self.states / name, scenario_text, resumes=True)
+        return KeptState(self.states / name, scenario_text)
+
+
+def states_of(run: Path) -> Path:
+    """Where the states of a run directory are. BadInputError where there are none."""
+    for place in (run / STATES, run / "emulated" / STATES):
+        if place.is_dir():
+            return place
+    raise BadInputError(
+        "there is no state that could be gone on from",
+        allowed="the directory of an emulated scenario of rounds",
+        file=run,
+        key="--resume",
+    )
 
 
 def check(scenario: RoundsScenario) -> None:
@@ -105,6 +159,7 @@ def emulate_all(
     store: RoundsStore,
     stand: Stand,
     stop: Callable[[], bool],
+    origin: Origin,
 ) -> None:
     """Every arm with every seed, one after the other. Stops after the round under way."""
     require_limits(session)
@@ -122,7 +177,17 @@ def emulate_all(
             ) -> None:
                 store.add_leases(arm, seed, workload, rows, use)
 
-            found = emulate_arm(session, arm, seed, scale, tell, stop, keep)
+            found = emulate_arm(
+                session,
+                arm,
+                seed,
+                scale,
+                tell,
+                stop,
+                keep,
+                replay=origin.replay(arm, seed),
+                keep=origin.kept(arm, seed, scenario.text),
+            )
             each.emulated[seed] = found
             store.add_jobs(found.result)
 
