@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from emulator.training.specification import EpochPosition, PipelineState
@@ -49,7 +49,17 @@ def pipeline_state_of(document: dict[str, Any]) -> PipelineState:
 
 def to_document(checkpoints: dict[str, Checkpoint]) -> dict[str, Any]:
     """As JSON, by job."""
-    return {job: [asdict(worker) for worker in kept.workers] for job, kept in checkpoints.items()}
+    return {
+        job: [
+            {
+                "begun": worker.begun,
+                # dataclasses.asdict would copy every item of the cache, after every round.
+                "pipeline": {**vars(worker.pipeline), "position": vars(worker.pipeline.position)},
+            }
+            for worker in kept.workers
+        ]
+        for job, kept in checkpoints.items()
+    }
 
 
 def from_document(document: dict[str, Sequence[dict[str, Any]]]) -> dict[str, Checkpoint]:
