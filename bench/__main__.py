@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 
-from bench import example_runs, fifty_workers, netshaper, scheduling, simulation
+from bench import (
+    emulated_deployment,
+    emulated_rounds,
+    example_runs,
+    fifty_workers,
+    netshaper,
+    scheduling,
+    simulation,
+)
 from bench.figures import Figure, machine_reference, write
 
-AREAS: dict[str, Callable[[], Iterator[Figure]]] = {
-    "fidelity": example_runs.measure,
-    "netshaper": netshaper.measure,
-    "emulator": fifty_workers.measure,
-    "scheduling": scheduling.measure,
-    "simulation": simulation.measure,
+AREAS: dict[str, Sequence[Callable[[], Iterator[Figure]]]] = {
+    "fidelity": (example_runs.measure, emulated_deployment.measure),
+    "netshaper": (netshaper.measure,),
+    "emulator": (fifty_workers.measure, emulated_rounds.measure),
+    "scheduling": (scheduling.measure,),
+    "simulation": (simulation.measure,),
 }
 
 
@@ -24,10 +33,10 @@ def main() -> None:
     only = parser.parse_args().only
     figures = [machine_reference()]
     print(figures[0], flush=True)
-    for area, measure in AREAS.items():
+    for area, measures in AREAS.items():
         if only in (None, area):
             print(f"{area} ...", flush=True)
-            for figure in measure():
+            for figure in itertools.chain.from_iterable(measure() for measure in measures):
                 figures.append(figure)
                 print(figure, flush=True)
     write(figures)

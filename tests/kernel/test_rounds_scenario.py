@@ -87,7 +87,7 @@ def test_an_interrupt_keeps_the_arm_that_was_done(scenario: Path, tmp_path: Path
 
 
 def one_arm(scenario: Path) -> Path:
-    text = scenario.read_text().partition("arms:")[0].replace("40 s", "15 s")
+    text = scenario.read_text().partition("arms:")[0].replace("40 s", "20 s")
     scenario.write_text(text.replace("proportional", "tune"))
     return scenario
 
