@@ -216,7 +216,7 @@ def _emulate(pool: ServerPool, leases: Sequence[Lease], rounds: int) -> _Emulate
         incidents = [clause for each in outcomes for clause in each.incidents]
         if incidents:
             raise SystemExit("; ".join(incidents))
-        return _Emulated(outcomes, run.finish("bench"), start_s, share)
+        return _Emulated(outcomes, run.finish(), start_s, share)
 
 
 def _settings(pool: ServerPool) -> RoundsEmulationSettings:

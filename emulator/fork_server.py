@@ -11,6 +11,7 @@ import array
 import contextlib
 import ctypes
 import gc
+import importlib
 import json
 import os
 import signal
@@ -18,44 +19,46 @@ import socket
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from emulator.calibration import run_probe
 from emulator.cgroups import join_group
 from emulator.messages import Message, MessageSocket
-from emulator.sampler import run_sampler
-from emulator.training.command import run_command
-from emulator.training.storage_server import run_storage
-from emulator.training.trainer import run_trainer
-from emulator.worker import run_worker
 from netshaper.parent_death import end_with_parent
 from netshaper.run_state import RunState
 
 _PR_SET_TIMERSLACK = 29
 _MAX_REQUEST_BYTES = 2**22
 
-CHILDREN: dict[str, Callable[[Message, MessageSocket], None]] = {
-    "worker": run_worker,
-    "trainer": run_trainer,
-    "command": run_command,
-    "storage": run_storage,
-    "sampler": run_sampler,
-    "probe": run_probe,
+CHILDREN = {
+    "worker": "emulator.worker:run_worker",
+    "trainer": "emulator.training.trainer:run_trainer",
+    "command": "emulator.training.command:run_command",
+    "storage": "emulator.training.storage_server:run_storage",
+    "sampler": "emulator.sampler:run_sampler",
+    "probe": "emulator.calibration:run_probe",
 }
 """Kind of child -> its main function, given its specification and its control socket."""
+
+NETWORK_KINDS = ("worker", "sampler", "probe")
+ROUNDS_KINDS = ("trainer", "command", "storage", "sampler", "probe")
+"""What runs of a network and runs of rounds start: gRPC is for the latter only."""
 
 
 class ForkServer:
     """The controller's handle on the fork server process."""
 
-    def __init__(self, state: RunState) -> None:
+    def __init__(self, state: RunState, kinds: Sequence[str] = NETWORK_KINDS) -> None:
+        """kinds: of children that will be started, for which it imports what they need."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = state.directory / "children.log"
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 # Isolated: the current folder and PYTHONPATH may not say what runs here as root.
-                (sys.executable, "-I", "-m", "emulator.fork_server", str(theirs.fileno())),
+                (
+                    *(sys.executable, "-I", "-m", "emulator.fork_server"),
+                    *(str(theirs.fileno()), *kinds),
+                ),
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -110,6 +113,15 @@ def _serve(control: socket.socket) -> None:
         child_socket.close()
 
 
+def _main_of(kind: str) -> Callable[[Message, MessageSocket], None]:
+    """The main function of a kind of child; the first time, its module is imported."""
+    module, _, function = CHILDREN[kind].partition(":")
+    main: Callable[[Message, MessageSocket], None] = getattr(
+        importlib.import_module(module), function
+    )
+    return main
+
+
 def _run_child(request: Message, control: MessageSocket) -> None:
     """Never returns: the child ends here, whatever happens."""
     status = 1
@@ -121,7 +133,7 @@ def _run_child(request: Message, control: MessageSocket) -> None:
         gc.disable()  # a pause in mid-iteration would count as network time
         if request["cgroup"] is not None:
             join_group(Path(request["cgroup"]))
-        CHILDREN[request["kind"]](request["specification"], control)
+        _main_of(request["kind"])(request["specification"], control)
         status = 0
     except BaseException:
         traceback.print_exc()
@@ -131,5 +143,7 @@ def _run_child(request: Message, control: MessageSocket) -> None:
 
 
 if __name__ == "__main__":
+    for kind_of_child in sys.argv[2:]:
+        _main_of(kind_of_child)
     with socket.socket(fileno=int(sys.argv[1])) as control_socket:
         _serve(control_socket)

@@ -15,7 +15,7 @@ from emulator.cgroups import (
     remove_group,
 )
 from emulator.clean import clean_run
-from emulator.fork_server import ForkServer
+from emulator.fork_server import ROUNDS_KINDS, ForkServer
 from emulator.interrupt import interrupts_ignored
 from emulator.limits.available import limits_available
 from emulator.limits.limited_group import LimitedGroup
@@ -67,7 +67,9 @@ class Session:
         self._groups: RunGroups | None = None
         try:
             self.cgroup = self._create_limits() if limits else self._create_cgroup()
-            self._fork_server = ForkServer(self.state)
+            self._fork_server = (
+                ForkServer(self.state, ROUNDS_KINDS) if limits else ForkServer(self.state)
+            )
         except BaseException:
             clean_run(self.state)
             raise

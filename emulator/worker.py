@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import queue
 import socket
 import struct
-import sys
 import termios
-import threading
 import time
-import traceback
 from collections import defaultdict
-from collections.abc import Callable
 
 from emulator.messages import Message, MessageSocket
 from emulator.streams import PieceReader, configure_connection
+from emulator.threads import run_or_end
 from netshaper.namespaces import enter_namespace
 
 _SO_MAX_PACING_RATE = 47
@@ -85,7 +81,7 @@ class _Worker:
             connection.sendall(_RANK.pack(self._specification["rank"]))
             orders: queue.SimpleQueue[Message] = queue.SimpleQueue()
             self._outgoing[rank] = orders
-            self._serve(_send_forever, connection, orders)
+            run_or_end(_send_forever, connection, orders)
         for _ in self._specification["sources"]:
             connection, _ = listener.accept()
             connection.settimeout(None)
@@ -97,21 +93,8 @@ class _Worker:
                 if source == rank
             ]
             reader = PieceReader(connection, self._specification["window_bytes"])
-            self._serve(_receive_forever, reader, expected, self._received)
+            run_or_end(_receive_forever, reader, expected, self._received)
         listener.close()
-
-    @staticmethod
-    def _serve(loop: Callable[..., None], *arguments: object) -> None:
-        def run() -> None:
-            try:
-                loop(*arguments)
-            except BaseException:
-                # Having lost a thread it would wait for ever; the controller must see it end.
-                traceback.print_exc()
-                sys.stderr.flush()
-                os._exit(1)
-
-        threading.Thread(target=run, daemon=True).start()
 
     def iterate(self, start_s: float) -> Message:
         """Run one iteration that began at ``start_s`` (monotonic); report when each part ended.

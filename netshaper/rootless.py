@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from netshaper.namespace_limits import read_limits, remedy
 from netshaper.private_run import lay_private_run
+from traces.caller import calling_user
 from traces.errors import MissingCapabilityError
 
 NAMESPACE_VARIABLE = "ROUNDELAY_USER_NAMESPACE"
@@ -97,16 +98,19 @@ def _refused(lacking: str) -> Iterator[None]:
 
 def _become_caller() -> None:
     """Under sudo, be the user who called: no other user exists inside, to give results to."""
-    uid, gid = os.environ.pop("SUDO_UID", ""), os.environ.pop("SUDO_GID", "")
-    if os.geteuid() != 0 or not (uid.isdecimal() and gid.isdecimal()):
+    caller = calling_user(os.environ)
+    for name in ("SUDO_UID", "SUDO_GID"):
+        os.environ.pop(name, None)
+    if os.geteuid() != 0 or caller is None:
         return
+    uid, gid = caller
     os.setgroups([])
     with contextlib.suppress(KeyError):  # a user of a container that its /etc/passwd does not name
-        user = pwd.getpwuid(int(uid))
-        os.initgroups(user.pw_name, int(gid))
+        user = pwd.getpwuid(uid)
+        os.initgroups(user.pw_name, gid)
         os.environ["HOME"] = user.pw_dir  # sudo may have left root's there
-    os.setresgid(int(gid), int(gid), int(gid))
-    os.setresuid(int(uid), int(uid), int(uid))
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
     # What changed its user owns its own /proc/self/uid_map only if it may be dumped.
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1)
 

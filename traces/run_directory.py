@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from traces.caller import calling_user
 from traces.errors import BadInputError
 from traces.results import IterationRow, JobRow, LinkRow
 
@@ -102,8 +103,8 @@ def read_json(file: Path) -> Any:
 
 def give_to_caller(path: Path) -> None:
     """Under sudo, make ``path`` and all below it belong to the user who called."""
-    uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
-    if os.geteuid() != 0 or not (uid.isdecimal() and gid.isdecimal()):
+    user = calling_user(os.environ)
+    if os.geteuid() != 0 or user is None:
         return
     for each in (path, *path.rglob("*")):
-        os.chown(each, int(uid), int(gid), follow_symlinks=False)
+        os.chown(each, *user, follow_symlinks=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.training.specification import EpochPosition, PipelineState
+from emulator.training.specification import PipelineState, pipeline_state_of
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,6 @@ def worker_checkpoint(report: dict[str, Any]) -> WorkerCheckpoint:
     """The checkpoint in a worker's report."""
     state = report["loader"]["state"]
     return WorkerCheckpoint(report["begun"], pipeline_state_of(state))
-
-
-def pipeline_state_of(document: dict[str, Any]) -> PipelineState:
-    """PipelineState from its JSON."""
-    return PipelineState(
-        position=EpochPosition(**document["position"]),
-        cached=tuple(document["cached"]),
-        ready_items=document["ready_items"],
-    )
 
 
 def to_document(checkpoints: dict[str, Checkpoint]) -> dict[str, Any]:

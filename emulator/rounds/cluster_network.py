@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from netshaper.disciplines import JobTraffic
 from netshaper.plan import NetworkPlan, plan_network
+from netshaper.shaping import window_bytes
 from traces.cluster import Cluster, Link, Port, Sharing
 
 FABRIC = "fabric"
@@ -25,6 +26,11 @@ class ClusterNetwork:
     cluster: Cluster
     plan: NetworkPlan
     slots: int
+
+    @property
+    def storage_window_bytes(self) -> int:
+        """Receive window of every connection to storage: all servers' links are alike."""
+        return window_bytes(self.plan.ports[self.storage_port(0)].shape.rate_bps)
 
     def storage_port(self, server: int) -> Port:
         """The port through which data reach ``server``."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,12 +29,6 @@ class CommandPlace:
     sockets: Path
     user: tuple[int, int] | None
     memory_divisor: float
-
-
-def calling_user(environment: Mapping[str, str]) -> tuple[int, int] | None:
-    """(uid, gid) of who called sudo; None where nobody did."""
-    uid, gid = environment.get("SUDO_UID", ""), environment.get("SUDO_GID", "")
-    return (int(uid), int(gid)) if uid.isdecimal() and gid.isdecimal() else None
 
 
 def command_specification(

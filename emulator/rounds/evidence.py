@@ -79,7 +79,7 @@ class RunEvidence:
     def _add_cpu(self, job: RunningJob, worker: RunningWorker, wall_s: float) -> None:
         if worker.group is None or worker.usage_before is None or worker.finished_s is not None:
             return
-        allowed_s = worker.cpu_cores * wall_s
+        allowed_s = worker.work.cpu_cores * wall_s
         now_s, before_s = worker.group.usage().cpu_s, worker.usage_before.cpu_s
         if now_s is None or before_s is None:
             return

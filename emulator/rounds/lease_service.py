@@ -9,17 +9,18 @@ import asyncio
 import collections
 import os
 import threading
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 import grpc
 
+from emulator.messages import Message
 from emulator.training.lease_protocol import (
     METHODS,
     OPTIONS,
     SERVICE,
-    Message,
     decode,
     encode,
 )
@@ -119,7 +120,7 @@ class LeaseService:
         await self._stop.wait()
         await server.stop(grace=None)
 
-    def _handler(self, method: str):  # type: ignore[no-untyped-def]
+    def _handler(self, method: str) -> Callable[[Message, object], Awaitable[Message]]:
         async def handle(request: Message, _: object) -> Message:
             answer: asyncio.Future[Message] = self._loop.create_future()
             self._calls.append(Call(method, request, answer, self._loop))

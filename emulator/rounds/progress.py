@@ -35,7 +35,7 @@ def _use(worker: RunningWorker, divisors: Divisors) -> ServerUse:
     cpu_scale = divisors.cpu * divisors.stride
     return ServerUse(
         server=worker.held.server,
-        enforced_cpus=worker.cpu_cores * divisors.cpu if group else None,
+        enforced_cpus=work.cpu_cores * divisors.cpu if group else None,
         enforced_memory_bytes=work.share.cache_bytes * divisors.memory,
         cpu_s=None if cpu_s is None else cpu_s * cpu_scale,
         demanded_cpu_s=demanded_s * cpu_scale,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from emulator.evidence import link_rows, port_evidence, samples_by_port, switch_evidence
+from emulator.evidence import port_evidence, samples_by_port, switch_evidence
 from emulator.messages import Message, MessageSocket
 from emulator.networks import PlannedNetwork
 from emulator.rounds.checkpoint import Checkpoint
@@ -20,7 +20,7 @@ from emulator.rounds.cluster_network import (
     plan_cluster_network,
     slot_name,
 )
-from emulator.rounds.commands import CommandPlace, calling_user, memory_divisor
+from emulator.rounds.commands import CommandPlace, memory_divisor
 from emulator.rounds.evidence import RunEvidence
 from emulator.rounds.lease import Lease, RoundOutcome
 from emulator.rounds.lease_service import LeaseService
@@ -34,9 +34,8 @@ from emulator.training.dataset import make_dataset
 from emulator.verdict import Status, Verdict, judge
 from emulator.watch import calibrate, start_sampler, stop_sampler
 from netshaper.ecn.marking import Marking
-from netshaper.shaping import window_bytes
+from traces.caller import calling_user
 from traces.errors import EmulationError
-from traces.results import LinkRow
 from traces.server_pool import ServerPool
 
 CONGESTION_CONTROL = "cubic"
@@ -49,7 +48,6 @@ DATASET_BYTES = 32 * 2**20
 
 SAMPLE_INTERVAL_S = 0.1
 """Ports are many and a run is long: sampling may not take the CPU that preparation needs."""
-
 
 PROBE_SHARE = 0.2
 """Of this box's network budget, what the probes of the links ask for at once."""
@@ -81,17 +79,15 @@ class RoundsMeasurement:
     """What one run gave beside the scheduler's own tables."""
 
     evidence: RunEvidence
-    links: list[LinkRow]
     verdict: Verdict
 
 
 class EmulatedRun:
-    """A run under way. ``servers`` is what the loop drives; ``measurement`` comes at its end."""
+    """A run under way: ``run_round`` is what the loop drives; ``finish`` is its end."""
 
     def __init__(
         self,
         session: Session,
-        settings: RoundsEmulationSettings,
         network: ClusterNetwork,
         servers: EmulatedServers,
         calibrated_bps: Mapping[str, float],
@@ -99,7 +95,6 @@ class EmulatedRun:
     ) -> None:
         self.servers = servers
         self.session = session
-        self._settings = settings
         self._network = network
         self._calibrated_bps = calibrated_bps
         self._sampler = sampler
@@ -117,18 +112,16 @@ class EmulatedRun:
         """The verdict on the workers until now; on the network it comes at the end."""
         return judge(process_invariants(self.servers.evidence)).status
 
-    def finish(self, arm: str) -> RoundsMeasurement:
-        """End what still runs, stop watching, and judge. arm: for the rows."""
+    def finish(self) -> RoundsMeasurement:
+        """End what still runs, stop watching, and judge."""
         self.servers.end_all()
         time.sleep(_DRAIN_S)  # counters of two ports are read one after the other
         report = stop_sampler(self._sampler, self.session)
         plan, cluster = self._network.plan, self._network.cluster
         samples = samples_by_port(report["samples"])
         evidence = self.servers.evidence
-        anchor_s = report["samples"][0][0]
         return RoundsMeasurement(
             evidence=evidence,
-            links=link_rows(arm, NETWORK, plan, samples, anchor_s, self._settings.divisors.bytes),
             verdict=judge(
                 rounds_invariants(
                     port_evidence(plan, samples, self._calibrated_bps),
@@ -177,7 +170,6 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
         ceilings = StorageCeilings(network, settings.pool.num_servers, divisors.bytes)
         kind = PipelineKind(
             work=settings.work,
-            dataset_file=str(dataset),
             congestion_control=CONGESTION_CONTROL,
             seed=settings.seed,
         )
@@ -193,18 +185,17 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
         )
         sampler = start_sampler(session, planned, SAMPLE_INTERVAL_S)
         undo.callback(sampler.close)
-        yield EmulatedRun(session, settings, network, servers, calibrated_bps, sampler)
+        yield EmulatedRun(session, network, servers, calibrated_bps, sampler)
 
 
 def _storage_specification(network: ClusterNetwork, dataset: Path) -> Message:
     plan = network.plan
-    rates = [plan.ports[network.storage_port(0)].shape.rate_bps]
     return {
         "namespace": plan.namespaces[STORAGE],
         "address": plan.addresses.server(STORAGE),
         "port": STORAGE_PORT,
         "dscp": plan.job_dscp[slot_name(0)],
         "dataset_file": str(dataset),
-        "window_bytes": window_bytes(min(rates)),
+        "window_bytes": network.storage_window_bytes,
         "congestion_control": CONGESTION_CONTROL,
     }

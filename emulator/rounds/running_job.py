@@ -19,8 +19,8 @@ Report = dict[str, Any]
 class RunningWorker:
     """One worker of a job, on one server.
 
-    cpu_cores: of this box, that its input pipeline may use. slot: of its server's storage link.
-    guard_bytes: of memory, that its input pipeline may use at most.
+    slot: of its server's storage link. guard_bytes: of memory, that its input pipeline may use at
+    most. is_changed: whether it has yet to hear that its lease gives it something else.
     process: the socket to it, which closes when it ends. call: what it waits for an answer to, and
     so stands still. before: its last report but one, and the usage of its group at that time.
     """
@@ -28,10 +28,10 @@ class RunningWorker:
     rank: int
     held: Held
     work: WorkerWork
-    cpu_cores: float
     slot: int
     group: LimitedGroup | None
     guard_bytes: int = 0
+    is_changed: bool = False
     process: MessageSocket | None = None
     call: Call | None = None
     report: Report | None = None
@@ -47,6 +47,12 @@ class RunningWorker:
         if self.report is None:
             return 0.0
         return float(self.report["steps"]) - (float(self.before["steps"]) if self.before else 0.0)
+
+    def refused_since(self) -> int:
+        """Messages to a command's iteration counter, of the last round, that were no number."""
+        if self.report is None:
+            return 0
+        return int(self.report.get("refused", 0)) - int((self.before or {}).get("refused", 0))
 
     def growth_of(self, name: str) -> float:
         """How much one of the loader's counters grew between the last two reports."""

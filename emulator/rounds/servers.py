@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import selectors
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 
 from emulator.coordinator import now_s
@@ -18,7 +19,7 @@ from emulator.rounds.progress import progress_of
 from emulator.rounds.running_job import RunningJob, RunningWorker
 from emulator.rounds.steps import Divisors
 from emulator.rounds.worker_starter import WorkerStarter
-from emulator.training.lease_protocol import END, EXTEND, REGISTER
+from emulator.training.lease_protocol import END, EXTEND
 
 RESUME_LEAD_S = 0.01
 RESUME_LEAD_S_PER_WORKER = 0.5e-3
@@ -178,7 +179,7 @@ class EmulatedServers:
         worker = None
         if job is not None and isinstance(rank, int) and 0 <= rank < len(job.workers):
             worker = job.workers[rank]
-        if worker is None or call.method not in (REGISTER, EXTEND, END):
+        if worker is None:
             call.answer({"do": "end"})
             return
         if call.method == END:
@@ -216,6 +217,10 @@ class EmulatedServers:
         round_start_s = number * self._round_s
         self.evidence.add_job(job, round_start_s, resume_s, self._round_wall_s)
         progress = progress_of(job, resume_s, self._divisors)
+        refused = sum(worker.refused_since() for worker in job.workers)
+        if refused:
+            reason = f"{refused} messages to its iteration counter were no number"
+            progress = replace(progress, reason=reason)
         if progress.state is JobState.FINISHED:
             self.checkpoints.pop(name, None)
             self._remove(job)

@@ -44,13 +44,15 @@ class Divisors:
 class WorkerWork:
     """What one worker does: its GPUs on a server together.
 
-    step_s: compute of a step. iterations_per_step: of the trace, that a step stands for.
+    step_s: compute of a step. iterations_per_step: of the trace, that a step stands for. cpu_cores:
+    of this box, that its input pipeline may use.
     """
 
     pipeline: Pipeline
     share: PipelineShare
     step_s: float
     iterations_per_step: float
+    cpu_cores: float
 
 
 def bundle_of(gpu_s: float) -> int:
@@ -85,4 +87,5 @@ def worker_work(
         ),
         step_s=costs.gpu_s * bundle,
         iterations_per_step=bundle * divisors.stride,
+        cpu_cores=cpus / divisors.cpu,
     )

@@ -15,7 +15,6 @@ from emulator.rounds.steps import Divisors, WorkerWork, worker_work
 from emulator.rounds.storage_ceilings import StorageCeilings
 from emulator.session import Session
 from emulator.training.specification import LoaderSpecification, PipelineState, StorageRoute
-from netshaper.shaping import window_bytes
 
 STORAGE_PORT = 19000
 _FIRST_BARRIER_PORT = 20000
@@ -32,7 +31,6 @@ class PipelineKind:
     """What is the same for the pipelines of all jobs of a run."""
 
     work: str
-    dataset_file: str
     congestion_control: str
     seed: int
 
@@ -55,7 +53,6 @@ class WorkerStarter:
         self._divisors = divisors
         self._kind = kind
         self._commands = commands
-        self._changed: set[int] = set()  # workers, by identity, that have yet to hear of it
 
     def start(
         self, lease: Lease, lease_address: str, checkpoints: Sequence[WorkerCheckpoint | None]
@@ -81,25 +78,23 @@ class WorkerStarter:
         for worker, held in zip(job.workers, lease.held, strict=True):
             worker.held = held
             worker.work = self._work(lease, held)
-            worker.cpu_cores = held.cpus / self._divisors.cpu
             self._limit(worker)
-            self._changed.add(id(worker))
+            worker.is_changed = True
 
     def changes(self, worker: RunningWorker) -> dict[str, Any]:
         """What ``worker`` has to be told beside going on."""
-        if id(worker) not in self._changed:
+        if not worker.is_changed:
             guard_bytes = worker.work.share.cache_bytes + GUARD_BYTES
             if guard_bytes < worker.guard_bytes:
                 self._guard(worker, guard_bytes)
             return {}
-        self._changed.discard(id(worker))
+        worker.is_changed = False
         work = worker.work
         return {"do": "change", "pipeline": asdict(work.pipeline), "share": asdict(work.share)}
 
     def remove(self, job: RunningJob) -> None:
         """End what is left of the workers' processes, and everything they held."""
         for worker in job.workers:
-            self._changed.discard(id(worker))
             if worker.process is not None:
                 worker.process.close()
             if worker.group is not None:
@@ -115,8 +110,7 @@ class WorkerStarter:
     def _prepare(self, lease: Lease, rank: int, held: Held) -> RunningWorker:
         slot = self._ceilings.take(held.server)
         group = self._session.limited_group(f"{_group_name(lease, held)}-loader")
-        cpu_cores = held.cpus / self._divisors.cpu
-        worker = RunningWorker(rank, held, self._work(lease, held), cpu_cores, slot, group)
+        worker = RunningWorker(rank, held, self._work(lease, held), slot, group)
         self._limit(worker)
         return worker
 
@@ -141,7 +135,7 @@ class WorkerStarter:
         if worker.group is not None:
             missing = worker.group.missing
             worker.group.set(
-                cpu_cores=None if "cpu" in missing else worker.cpu_cores,
+                cpu_cores=None if "cpu" in missing else worker.work.cpu_cores,
                 memory_bytes=None if "memory" in missing else guard_bytes,
             )
 
@@ -154,7 +148,6 @@ class WorkerStarter:
     ) -> dict[str, Any]:
         lease, plan, work = job.lease, self._network.plan, worker.work
         node = server_name(worker.held.server)
-        port = plan.ports[self._network.storage_port(worker.held.server)]
         own_address = plan.addresses.server(node)
         state = checkpoint.pipeline if checkpoint else self._first_state(lease, worker)
         loader = LoaderSpecification(
@@ -164,7 +157,7 @@ class WorkerStarter:
                 address=plan.addresses.server(STORAGE),
                 port=STORAGE_PORT,
                 dscp=self._ceilings.dscp(worker.slot),
-                window_bytes=window_bytes(port.shape.rate_bps),
+                window_bytes=self._network.storage_window_bytes,
                 congestion_control=self._kind.congestion_control,
             ),
             pipeline=work.pipeline,
@@ -173,7 +166,6 @@ class WorkerStarter:
             shuffle_seed=(self._kind.seed << 32) + (lease.number << 8) + worker.rank,
             prefetch_steps=PREFETCH_STEPS,
             work="jpeg" if self._kind.work == "jpeg" else "hash",
-            dataset_file=self._kind.dataset_file,
         )
         return {
             "job": lease.job,

@@ -9,9 +9,8 @@ import select
 import socket
 import struct
 import time
-from typing import Any
 
-Message = dict[str, Any]
+from emulator.messages import Message
 
 _RANK = struct.Struct("!I")
 _CONNECT_TIMEOUT_S = 30.0

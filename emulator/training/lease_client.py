@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import grpc
 
-from emulator.training.lease_protocol import OPTIONS, Message, decode, encode, method_path
+from emulator.messages import Message
+from emulator.training.lease_protocol import OPTIONS, decode, encode, method_path
 
 ANSWER_TIMEOUT_S = 60.0
 """A controller that has not answered for so long is taken for dead, and the lease for over."""

@@ -8,9 +8,8 @@ OSDI 2022, section 4: leases.)
 from __future__ import annotations
 
 import json
-from typing import Any
 
-Message = dict[str, Any]
+from emulator.messages import Message
 
 SERVICE = "roundelay.Leases"
 REGISTER = "Register"

@@ -9,14 +9,12 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-import sys
 import threading
 import time
-import traceback
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from emulator.threads import run_or_end
 from emulator.training.cpu_work import FILLER, work_of
 from emulator.training.epoch_order import items_before, walk
 from emulator.training.minio_cache import MinioCache, Sample, capacity_items
@@ -74,7 +72,7 @@ class InputPipeline:
         """Start all threads."""
         with self._lock:
             if self._pipeline.dataset_items:
-                self._run_in_thread(self._fetch_forever)
+                run_or_end(self._fetch_forever)
             self._start_preparers()
 
     def take(self) -> None:
@@ -113,20 +111,7 @@ class InputPipeline:
         for number in range(self._share.threads):
             if number not in self._preparers:
                 self._preparers.add(number)
-                self._run_in_thread(self._prepare_forever, number)
-
-    @staticmethod
-    def _run_in_thread(loop: Callable[..., None], *arguments: object) -> None:
-        def run() -> None:
-            try:
-                loop(*arguments)
-            except BaseException:
-                # Having lost a thread it would stand still for ever; its trainer must see it end.
-                traceback.print_exc()
-                sys.stderr.flush()
-                os._exit(1)
-
-        threading.Thread(target=run, daemon=True).start()
+                run_or_end(self._prepare_forever, number)
 
     def _prepare_forever(self, number: int) -> None:
         """All preparers work on the oldest item, so that items are done in order."""

@@ -84,7 +84,6 @@ class LoaderSpecification:
     shuffle_seed: int
     prefetch_steps: int = 2
     work: Work = "hash"
-    dataset_file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -117,17 +116,22 @@ def share_of(message: Mapping[str, Any]) -> PipelineShare:
     return PipelineShare(**message)
 
 
+def pipeline_state_of(message: Mapping[str, Any]) -> PipelineState:
+    """From what ``dataclasses.asdict`` made of it, by way of JSON or not."""
+    return PipelineState(
+        EpochPosition(**message["position"]), tuple(message["cached"]), message["ready_items"]
+    )
+
+
 def loader_specification_of(message: Mapping[str, Any]) -> LoaderSpecification:
     """From what ``dataclasses.asdict`` made of it, by way of JSON or not."""
-    route, state = message["route"], message["state"]
+    route = message["route"]
     return LoaderSpecification(
         **{
             **message,
             "route": None if route is None else StorageRoute(**route),
             "pipeline": pipeline_of(message["pipeline"]),
             "share": share_of(message["share"]),
-            "state": PipelineState(
-                EpochPosition(**state["position"]), tuple(state["cached"]), state["ready_items"]
-            ),
+            "state": pipeline_state_of(message["state"]),
         }
     )

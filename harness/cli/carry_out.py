@@ -11,7 +11,7 @@ import click
 from emulator.interrupt import stop_on_signals
 from emulator.session import Session
 from harness.cli.options import default_output
-from harness.cli.show import console, print_json, print_summary, print_warnings, progress_bars
+from harness.cli.show import console, print_summary, print_warnings, progress_bars, tell_end
 from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
 from harness.experiments.store import finish_run, write_emulated, write_simulated
 from harness.experiments.summary import summarise
@@ -19,9 +19,6 @@ from traces.errors import RoundelayError
 from traces.run_directory import give_to_caller, prepare_directory
 from traces.scenario import scenario_of
 from traces.yaml_source import YamlSource
-
-INTERRUPTED = 130
-"""Exit code of a run that a person stopped, as shells have it."""
 
 
 def carry_out(
@@ -76,9 +73,4 @@ def carry_out(
                 console.print(f"the partial results could not be written: {error}")
             raise
         summary = write(interrupted=stop.wanted())
-    if as_json:
-        print_json(summary)
-    print_summary(summary)
-    console.print(f"report: {(directory / 'report.html').resolve()}", soft_wrap=True)
-    if summary["interrupted"]:
-        context.exit(INTERRUPTED)
+    tell_end(context, directory, summary, print_summary, as_json=as_json)

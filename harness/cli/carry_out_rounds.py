@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from emulator.interrupt import stop_on_signals
+from emulator.rounds.scale import RoundsScale
 from emulator.session import Session
-from harness.cli.carry_out import INTERRUPTED
 from harness.cli.options import default_output
-from harness.cli.show import console, print_json, print_warnings, progress_bars
+from harness.cli.show import console, print_warnings, progress_bars, tell_end
 from harness.cli.show_rounds import print_emulated_rounds
 from harness.cli.show_standing import standing_bars
 from harness.experiments.rounds.both import (
@@ -30,7 +30,7 @@ from harness.experiments.rounds.both import (
 )
 from harness.experiments.rounds.store import RoundsStore, write_documents
 from harness.report.page import write_report
-from traces.rounds_scenario import rounds_scenario_of
+from traces.rounds_scenario import RoundsScenario, rounds_scenario_of
 from traces.run_directory import give_to_caller, prepare_directory
 from traces.yaml_source import YamlSource
 
@@ -87,20 +87,15 @@ def carry_out_rounds(
             give_to_caller(made)
     write_report([directory], directory / "report.html")
     give_to_caller(directory / "report.html")
-    if as_json:
-        print_json(summary)
-    print_emulated_rounds(summary)
-    console.print(f"report: {(directory / 'report.html').resolve()}", soft_wrap=True)
-    if interrupted:
-        context.exit(INTERRUPTED)
+    tell_end(context, directory, summary, print_emulated_rounds, as_json=as_json)
 
 
 def _write(
     directory: Path,
     place: Path,
-    scenario: Any,
+    scenario: RoundsScenario,
     runs: list[ArmRuns],
-    scale: Any,
+    scale: RoundsScale | None,
     interrupted: bool,
     predicts: bool,
 ) -> dict[str, Any]:
@@ -108,5 +103,5 @@ def _write(
     errors = errors_of(directory, runs) if predicts and any(e.emulated for e in runs) else {}
     summary = summary_of(scenario, runs, scale, errors, predicts=predicts, interrupted=interrupted)
     write_documents(directory, scenario, summary)
-    write_verdicts(place, runs)
+    write_verdicts(place, summary)
     return summary

@@ -14,8 +14,7 @@ from emulator.doctor import examine
 from emulator.interrupt import stop_on_signals
 from emulator.machine import this_machine
 from emulator.session import Session, require_privileges
-from harness.cli.carry_out import INTERRUPTED
-from harness.cli.options import json_option
+from harness.cli.options import INTERRUPTED, json_option
 from harness.cli.show import console, print_json, progress_bars
 from netshaper.apply import require_tools
 from netshaper.run_state import new_run_id

@@ -57,6 +57,7 @@ def emulate(
       sudo roundelay emulate examples/two-vgg19.yaml -o runs/measured
       roundelay emulate examples/two-vgg19.yaml --rootless
       sudo roundelay emulate examples/synergy-deploy.yaml --schedule runs/predicted
+      sudo roundelay emulate examples/synergy-deploy.yaml --resume runs/killed
     """
     if rootless:
         begin_rootless()

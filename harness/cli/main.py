@@ -18,9 +18,8 @@ from harness.cli import (
     simulate,
     validate,
 )
+from harness.cli.options import INTERRUPTED
 from traces.errors import RoundelayError
-
-_INTERRUPTED = 130
 
 
 class _Command(click.Group):
@@ -34,10 +33,10 @@ class _Command(click.Group):
             context.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo("roundelay: stopped", err=True)
-            context.exit(_INTERRUPTED)
+            context.exit(INTERRUPTED)
         except BrokenPipeError:
             sys.stderr.close()
-            context.exit(_INTERRUPTED)
+            context.exit(INTERRUPTED)
 
 
 @click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})

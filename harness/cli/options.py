@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,10 @@ import click
 
 from netshaper.rootless import is_rootless, restart_rootless
 from netshaper.run_state import check_run_id, new_run_id
-from traces.errors import MissingCapabilityError
+from traces.errors import BadInputError, MissingCapabilityError
+
+INTERRUPTED = 130
+"""Exit code of a run that a person stopped, as shells have it."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -42,6 +45,17 @@ rootless_option: Decorator = click.option(
     is_flag=True,
     help="Emulate without root, in a user namespace; without cgroups.",
 )
+
+
+def check_arm(only_arm: str | None, names: Sequence[str], scenario_file: Path) -> None:
+    """BadInputError where ``--arm`` names none of the scenario's."""
+    if only_arm is not None and only_arm not in names:
+        raise BadInputError(
+            f"there is no arm {only_arm!r}",
+            allowed=", ".join(names),
+            file=scenario_file,
+            key="arms",
+        )
 
 
 def begin_rootless() -> None:

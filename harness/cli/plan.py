@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from emulator.networks import plan_arm
-from harness.cli.options import json_option, run_id_option, scenario_argument
+from harness.cli.options import check_arm, json_option, run_id_option, scenario_argument
 from harness.cli.show import print_json, print_warnings
 from harness.experiments.run import scale_of
-from traces.errors import BadInputError
 from traces.quantities import format_duration, format_rate
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario import scenario_of
@@ -32,6 +31,7 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
     \b
     Example:
       roundelay plan examples/two-vgg19.yaml --arm together --run-id byhand
+      roundelay plan examples/synergy-deploy.yaml --arm tune
     """
     source = ScenarioFile.read(scenario_file)
     if is_rounds_scenario(source):
@@ -43,14 +43,7 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
     scenario = scenario_of(source)
     print_warnings(scenario.warnings)
     scale = scale_of(scenario)
-    names = [arm.name for arm in scenario.arms]
-    if only_arm is not None and only_arm not in names:
-        raise BadInputError(
-            f"there is no arm {only_arm!r}",
-            allowed=", ".join(names),
-            file=scenario_file,
-            key="arms",
-        )
+    check_arm(only_arm, [arm.name for arm in scenario.arms], scenario_file)
     documents: list[dict[str, Any]] = []
     first_network = 0
     for arm in scenario.arms:

@@ -8,9 +8,9 @@ import click
 
 from emulator.rounds.run import plan_run_network
 from emulator.rounds.scale import RoundsScale
+from harness.cli.options import check_arm
 from harness.cli.show import print_json, print_warnings, progress_bars
 from harness.experiments.rounds.both import check, scale_here, simulate_all
-from traces.errors import BadInputError
 from traces.quantities import format_duration, format_rate, format_size
 from traces.rounds_scenario import rounds_scenario_of
 from traces.yaml_source import YamlSource
@@ -20,11 +20,7 @@ def plan_rounds(source: YamlSource, only_arm: str | None, run_id: str, *, as_jso
     """Print both; changes nothing. The scale rests on a simulation of all arms."""
     scenario = rounds_scenario_of(source)
     check(scenario)
-    names = [arm.name for arm in scenario.arms]
-    if only_arm is not None and only_arm not in names:
-        raise BadInputError(
-            f"there is no arm {only_arm!r}", allowed=", ".join(names), file=source.file, key="arms"
-        )
+    check_arm(only_arm, [arm.name for arm in scenario.arms], source.file)
     with progress_bars() as progress:
         runs = simulate_all(scenario, None, progress, lambda: False)
     scale = scale_here(scenario, runs)

@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from harness.cli.carry_out import INTERRUPTED
-from harness.cli.options import json_option
+from harness.cli.options import INTERRUPTED, json_option
 from harness.cli.show import console, print_json
 from harness.cli.show_reproduced import duration, print_figures, print_recipes
 from harness.experiments.reproduce.data_files import CONTENTS

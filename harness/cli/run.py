@@ -44,6 +44,7 @@ def run(
     Example:
       sudo roundelay run examples/two-vgg19.yaml -o runs/first
       roundelay run examples/two-vgg19.yaml --rootless
+      sudo roundelay run examples/synergy-deploy.yaml -o runs/deploy
     """
     if rootless:
         begin_rootless()

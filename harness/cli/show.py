@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from emulator.emulate import Progress as ProgressCallback
+from harness.cli.options import INTERRUPTED
 from harness.report.words import quantity
 
 console = Console(stderr=True, highlight=False)
@@ -55,6 +57,24 @@ def progress_bars() -> Iterator[ProgressCallback]:
             bars.update(tasks[what], completed=done)
 
         yield show
+
+
+def tell_end(
+    context: click.Context,
+    directory: Path,
+    summary: dict[str, Any],
+    show: Callable[[dict[str, Any]], None],
+    *,
+    as_json: bool,
+) -> None:
+    """The last that a verb says: its summary, where the report is, and by its exit code an
+    interrupt. show: the summary as tables."""
+    if as_json:
+        print_json(summary)
+    show(summary)
+    console.print(f"report: {(directory / 'report.html').resolve()}", soft_wrap=True)
+    if summary["interrupted"]:
+        context.exit(INTERRUPTED)
 
 
 def _milliseconds(side: dict[str, Any] | None, statistic: str) -> str:

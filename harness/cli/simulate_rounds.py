@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Any
 
 import click
 
 from emulator.interrupt import stop_on_signals
-from harness.cli.carry_out import INTERRUPTED
 from harness.cli.options import default_output
-from harness.cli.show import console, print_json, progress_bars
+from harness.cli.show import console, progress_bars, tell_end
 from harness.cli.show_rounds import print_rounds
 from harness.experiments.rounds.figures import run_document
-from harness.experiments.rounds.run import check_arms, check_workloads, run_arm
+from harness.experiments.rounds.run import check_arms, check_workloads
+from harness.experiments.rounds.simulate import simulate_seed
 from harness.experiments.rounds.store import RoundsStore, write_documents
 from harness.experiments.rounds.summary import summarise
 from harness.report.page import write_report
-from traces.errors import BadInputError
 from traces.rounds_scenario import RoundsArm, rounds_scenario_of
 from traces.run_directory import give_to_caller, prepare_directory
 from traces.yaml_source import YamlSource
@@ -55,18 +53,7 @@ def simulate_rounds(
                 for seed in scenario.seeds:
                     if stop.wanted():
                         break
-                    label = f"{arm.name}, seed {seed}" if len(scenario.seeds) > 1 else arm.name
-                    try:
-                        result = run_arm(
-                            arm,
-                            seed,
-                            functools.partial(progress, label),
-                            stop.wanted,
-                            functools.partial(store.add_leases, arm, seed),
-                        )
-                    except BadInputError as error:
-                        raise error if error.file else scenario.locate(error, arm.name) from None
-                    store.add_jobs(result)
+                    result = simulate_seed(scenario, arm, seed, progress, stop.wanted, store)
                     documents.append(run_document(result))
             interrupted = stop.wanted()
     finally:
@@ -74,9 +61,4 @@ def simulate_rounds(
         give_to_caller(made)
     write_report([directory], directory / "report.html")
     give_to_caller(directory / "report.html")
-    if as_json:
-        print_json(summary)
-    print_rounds(summary)
-    console.print(f"report: {(directory / 'report.html').resolve()}", soft_wrap=True)
-    if interrupted:
-        context.exit(INTERRUPTED)
+    tell_end(context, directory, summary, print_rounds, as_json=as_json)

@@ -39,8 +39,8 @@ class Servers(Protocol):
         """Whether it can be trusted until now."""
         ...
 
-    def finish(self, arm: str) -> RoundsMeasurement:
-        """End what still runs; what was measured of ``arm``, and whether it can be trusted."""
+    def finish(self) -> RoundsMeasurement:
+        """End what still runs; what was measured, and whether it can be trusted."""
         ...
 
 

@@ -125,7 +125,7 @@ def test_a_killed_worker_loses_its_round_and_nothing_else() -> None:
         assert second.progress["b2"].state is JobState.RUNNING
         third = run.servers.run_round(2, [lease("a1", 0, left=1e6 - before, new=True)])
         assert third.progress["a1"].iterations == pytest.approx(before, rel=1e-3)
-        failed = [each.name for each in run.finish("a").verdict.failed]
+        failed = [each.name for each in run.finish().verdict.failed]
     assert "no worker lost" in failed
 
 

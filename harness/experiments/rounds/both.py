@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,13 @@ from harness.experiments.rounds.emulate import (
 from harness.experiments.rounds.figures import run_document
 from harness.experiments.rounds.replay import read_recorded
 from harness.experiments.rounds.resume import KeptState
-from harness.experiments.rounds.run import RoundsResult, check_arms, check_workloads, run_arm
+from harness.experiments.rounds.run import RoundsResult, check_arms, check_workloads
+from harness.experiments.rounds.simulate import Say, label, simulate_seed
 from harness.experiments.rounds.store import RoundsStore
 from harness.experiments.rounds.summary import summarise
 from harness.experiments.rounds.workload import Workload
 from harness.experiments.summary import verdict_document
-from harness.fidelity.completion import completion_errors
+from harness.fidelity.completion import CompletionErrors, completion_errors
 from harness.rounds import RoundScheduler
 from traces.errors import BadInputError, MissingCapabilityError
 from traces.rounds_scenario import RoundsArm, RoundsScenario
@@ -39,7 +40,6 @@ from traces.run_directory import write_json
 STATES = "states"
 """Of a run directory, where the states are that it can be gone on from."""
 
-Say = Callable[[str, int, int], None]
 Stand = Callable[[str, Standing], None]
 
 
@@ -113,24 +113,13 @@ def simulate_all(
     store: of the prediction, where that is wanted.
     """
     runs = [ArmRuns(arm) for arm in scenario.arms]
+
+    def tell(what: str, done: int, total: int) -> None:
+        say(f"simulating {what}", done, total)
+
     for each in runs:
         for seed in scenario.seeds:
-            arm = each.arm
-
-            def keep(workload: Any, rows: Any, arm: RoundsArm = arm, seed: int = seed) -> None:
-                if store is not None:
-                    store.add_leases(arm, seed, workload, rows)
-
-            def tell(done: int, total: int, name: str = label(scenario, arm, seed)) -> None:
-                say(f"simulating {name}", done, total)
-
-            try:
-                result = run_arm(arm, seed, tell, stop, keep)
-            except BadInputError as error:
-                raise error if error.file else scenario.locate(error, arm.name) from None
-            each.simulated[seed] = result
-            if store is not None:
-                store.add_jobs(result)
+            each.simulated[seed] = simulate_seed(scenario, each.arm, seed, tell, stop, store)
     return runs
 
 
@@ -192,16 +181,11 @@ def emulate_all(
             store.add_jobs(found.result)
 
 
-def label(scenario: RoundsScenario, arm: RoundsArm, seed: int) -> str:
-    """An arm as a person tells it from the others."""
-    return f"{arm.name}, seed {seed}" if len(scenario.seeds) > 1 else arm.name
-
-
 def summary_of(
     scenario: RoundsScenario,
     runs: list[ArmRuns],
     scale: RoundsScale | None,
-    errors: dict[str, Any],
+    errors: Mapping[str, CompletionErrors | None],
     *,
     predicts: bool,
     interrupted: bool,
@@ -227,7 +211,7 @@ def summary_of(
     return summary
 
 
-def _emulated(each: ArmRuns, errors: Any) -> dict[str, Any]:
+def _emulated(each: ArmRuns, errors: CompletionErrors | None) -> dict[str, Any]:
     verdicts = [verdict_document(found.measurement.verdict) for found in each.emulated.values()]
     order = ("valid", "suspect", "invalid")
     return {
@@ -238,7 +222,7 @@ def _emulated(each: ArmRuns, errors: Any) -> dict[str, Any]:
     }
 
 
-def errors_of(directory: Path, runs: list[ArmRuns]) -> dict[str, Any]:
+def errors_of(directory: Path, runs: list[ArmRuns]) -> dict[str, CompletionErrors | None]:
     """Simulated against emulated completion times, by arm, from the tables of both sides."""
     simulated = pd.read_parquet(directory / "simulated" / "jobs.parquet")
     emulated = pd.read_parquet(directory / "emulated" / "jobs.parquet")
@@ -251,7 +235,8 @@ def errors_of(directory: Path, runs: list[ArmRuns]) -> dict[str, Any]:
     }
 
 
-def write_verdicts(directory: Path, runs: list[ArmRuns]) -> None:
+def write_verdicts(directory: Path, summary: dict[str, Any]) -> None:
     """verdict.json: by arm, the worst of its seeds."""
-    verdicts = {each.arm.name: _emulated(each, None)["verdict"] for each in runs if each.emulated}
+    arms = [arm for arm in summary["arms"] if arm["emulated"]]
+    verdicts = {arm["name"]: arm["emulated"]["verdict"] for arm in arms}
     write_json(directory / "verdict.json", verdicts)

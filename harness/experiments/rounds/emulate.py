@@ -82,6 +82,8 @@ def check_emulation(scenario: RoundsScenario) -> None:
             ("simulation", "completion", arm.simulation.completion != "exact", "exact"),
             ("simulation", "progress", arm.simulation.progress != "continuous", "continuous"),
             ("simulation", "speeds", arm.simulation.speeds != "matrix", "matrix"),
+            # Items of several sizes would need a file of images for each.
+            ("emulation", "work", arm.emulation.work != "hash", "hash"),
         ):
             if found:
                 problem = f"{getattr(getattr(arm, section), key)!r} cannot be emulated"
@@ -198,7 +200,7 @@ def emulate_arm(
             passed=passed,
             begin=resumed.position if resumed else None,
         )
-        measurement = servers.finish(arm.name)
+        measurement = servers.finish()
     result = RoundsResult(arm, seed, workload, run, mechanism.report())
     return EmulatedResult(result, tuple(cluster.incidents), measurement)
 

@@ -60,8 +60,11 @@ def _facts(run: RunData) -> list[str]:
         found.append(f"{span(counts, number)} jobs")
         found.append(f"{span([arm.num_gpus for arm in summary.arms], number)} GPUs")
     found.append(counted(len(summary.seeds), "seed", "seeds"))
-    emulated = any(arm.emulated for arm in summary.arms)
-    return [*found, "simulated and emulated" if emulated else "simulated"]
+    emulated = [arm.emulated for arm in summary.arms if arm.emulated]
+    if not emulated:
+        return [*found, "simulated"]
+    predicted = any(arm.errors for arm in emulated)
+    return [*found, "simulated and emulated" if predicted else "emulated"]
 
 
 def _arms(run: RunData, identity: str) -> Html:

@@ -25,12 +25,14 @@ def running_job(
 ) -> RunningJob:
     """One worker for each report, on a server of its own."""
     held = tuple(Held(server, 2, 6.0, 1e9, 1e8) for server in range(len(reports)))
-    work = WorkerWork(Pipeline(8, 100, 50, 1e-3), PipelineShare(1000, 1), 0.1, ITERATIONS_PER_STEP)
+    work = WorkerWork(
+        Pipeline(8, 100, 50, 1e-3), PipelineShare(1000, 1), 0.1, ITERATIONS_PER_STEP, 0.5
+    )
     lease = Lease("job", 7, held, StageCosts(0.1, 0.2), 80.0, 20.0, True, command=command)
     return RunningJob(
         lease,
         [
-            RunningWorker(rank, held[rank], work, 0.5, rank, None, report=report)
+            RunningWorker(rank, held[rank], work, rank, None, report=report)
             for rank, report in enumerate(reports)
         ],
     )

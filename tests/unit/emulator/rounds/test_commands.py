@@ -10,7 +10,6 @@ from emulator.iterations import FIRST_VARIABLE
 from emulator.rounds.cluster_network import plan_cluster_network, server_name
 from emulator.rounds.commands import (
     CommandPlace,
-    calling_user,
     command_specification,
     memory_divisor,
 )
@@ -36,20 +35,6 @@ def test_every_rank_is_told_where_it_is_and_who_leads() -> None:
         assert told["socket"] == f"/sockets/job7-{rank}.sock"
         assert told["user"] == [1000, 1001]
         assert told["iterations_per_count"] == ITERATIONS_PER_STEP
-
-
-@pytest.mark.parametrize(
-    ("environment", "user"),
-    [
-        ({"SUDO_UID": "1000", "SUDO_GID": "1001"}, (1000, 1001)),
-        ({"SUDO_UID": "1000"}, None),
-        ({"SUDO_UID": "-1", "SUDO_GID": "1"}, None),
-        ({"SUDO_UID": "root", "SUDO_GID": "root"}, None),
-        ({}, None),
-    ],
-)
-def test_who_called_sudo(environment: dict[str, str], user: tuple[int, int] | None) -> None:
-    assert calling_user(environment) == user
 
 
 def test_memory_is_divided_only_where_this_box_has_too_little() -> None:

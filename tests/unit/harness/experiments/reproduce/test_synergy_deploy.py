@@ -49,13 +49,13 @@ class _Judged(CountedServers):
         return {}
 
     def so_far(self) -> Status:
-        return self.finish("").verdict.status
+        return self.finish().verdict.status
 
-    def finish(self, arm: str) -> RoundsMeasurement:
+    def finish(self) -> RoundsMeasurement:
         invariants = [
             Invariant(name, False, 1.0, 0.0, "", Status.SUSPECT) for name in self._failing
         ]
-        return RoundsMeasurement(RunEvidence(1.0), [], judge(invariants))
+        return RoundsMeasurement(RunEvidence(1.0), judge(invariants))
 
 
 def servers(meddle: Meddle = undisturbed, failing: tuple[str, ...] = ()) -> StartServers:
