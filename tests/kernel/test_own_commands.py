@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from emulator.rounds.lease import JobState
 from tests.kernel.emulated_cluster import cluster, lease
 
 STRIDE = 30.0
+MOST_ROUNDS = 30
 
 TRAINING = """
 import os, sys, time
@@ -101,10 +103,12 @@ def test_one_that_does_not_exist_is_reported(tmp_path: Path) -> None:
 def test_one_that_takes_too_much_memory_ends_and_no_other(tmp_path: Path) -> None:
     greedy = script(tmp_path, "import time\nheld = b'x' * 2**31\ntime.sleep(60)\n")
     with cluster("own6") as run:
-        held = lease("a1", 0, command=greedy, memory_bytes=2e9, new=True)
-        other = lease("b2", 1, new=True)
-        outcome = run.servers.run_round(0, [held, other])
-        if outcome.progress["a1"].state is JobState.RUNNING:  # still filling its memory
-            outcome = run.servers.run_round(1, [held, other])
+        held = lease("a1", 0, command=greedy, memory_bytes=2e9, cpus=8.0, new=True)
+        outcome = run.servers.run_round(0, [held, lease("b2", 1, new=True)])
+        held, other = replace(held, is_new=False), lease("b2", 1)
+        number = 1
+        while outcome.progress["a1"].state is JobState.RUNNING and number < MOST_ROUNDS:
+            outcome = run.servers.run_round(number, [held, other])  # still filling its memory
+            number += 1
     assert outcome.progress["a1"].state is JobState.OUT_OF_MEMORY
     assert outcome.progress["b2"].state is JobState.RUNNING

@@ -17,18 +17,18 @@ name: small
 cluster: {servers: 1, gpus: 4, cpus: 12, memory: 250 GB, gpu_type: v100}
 workload: {trace: jobs.csv, profiles: synergy}
 scheduler: {policy: srtf, mechanism: proportional, round: 300 s}
-emulation: {duration: 40 s}
+emulation: {duration: 26 s}
 arms:
   proportional: {}
   tune: {scheduler: {mechanism: tune}}
 """
 
-JOBS = """0,res50,0,2500,1
-1,gnmt,10,9000,1
-2,alexnet,20,4000,1
-3,transformer,30,2000,1
-4,res18,400,2500,1
-5,lstm,500,90000,1
+JOBS = """0,res50,0,1500,1
+1,gnmt,10,6000,1
+2,alexnet,20,2400,1
+3,transformer,30,1400,1
+4,res18,400,1500,1
+5,lstm,500,55000,1
 """
 
 
@@ -87,7 +87,7 @@ def test_an_interrupt_keeps_the_arm_that_was_done(scenario: Path, tmp_path: Path
 
 
 def one_arm(scenario: Path) -> Path:
-    text = scenario.read_text().partition("arms:")[0].replace("40 s", "20 s")
+    text = scenario.read_text().partition("arms:")[0].replace("26 s", "13 s")
     scenario.write_text(text.replace("proportional", "tune"))
     return scenario
 
