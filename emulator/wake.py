@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 
 
 def wake_promptly() -> None:
@@ -17,3 +18,8 @@ def wake_promptly() -> None:
         os.sched_setscheduler(
             0, os.SCHED_FIFO, os.sched_param(os.sched_get_priority_min(os.SCHED_FIFO))
         )
+
+
+def sleep_until(deadline_s: float) -> None:
+    """Sleep until ``deadline_s`` on the monotonic clock, or not at all where it has passed."""
+    time.sleep(max(0.0, deadline_s - time.monotonic()))

@@ -75,3 +75,38 @@ A lease lasts as many rounds as a job holds exactly the same. server: from 0, in
 cluster's groups; -1 for all of them as one machine. gpus: whole ones, but for opt's.
 held_to_fair_share: whether the job wished for more CPU, memory or storage bandwidth than it got.
 """
+
+STEPS = pa.schema(
+    [
+        ("arm", pa.string()),
+        ("seed", pa.int64()),
+        ("job", pa.string()),
+        ("server", pa.int64()),
+        ("start_s", pa.float64()),
+        ("end_s", pa.float64()),
+        ("stall_s", pa.float64()),
+        ("iterations", pa.float64()),
+    ]
+)
+"""iterations.parquet of an emulation: one row an emulated step of a worker, in order of rounds.
+
+Times in seconds since the trace began. stall_s: that the worker's GPUs waited for data before the
+step. iterations: of the trace, that a whole step stands for.
+"""
+
+LINKS = pa.schema(
+    [
+        ("arm", pa.string()),
+        ("seed", pa.int64()),
+        ("port", pa.string()),
+        ("t_s", pa.float64()),
+        ("rate_bps", pa.float64()),
+        ("capacity_bps", pa.float64()),
+        ("backlog_bytes", pa.float64()),
+        ("dropped_packets", pa.int64()),
+    ]
+)
+"""links.parquet of an emulation: the load of a port between its row before and ``t_s``.
+
+Unscaled, as in the cluster; dropped packets are those of the emulation.
+"""

@@ -1,25 +1,30 @@
-"""What a run of rounds leaves behind for its verdict, its timeline and its tables, bounded."""
+"""What a run of rounds leaves behind for its verdict and its tables."""
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import MutableSequence
 from dataclasses import dataclass, field
 
 from emulator.cpu_time import CpuTime
+from emulator.rounds.clock import RoundClock
 from emulator.rounds.running_job import RunningJob, RunningWorker
-
-MOST_SPANS = 2_000_000
-"""Of steps that are kept; those beyond are counted."""
 
 
 @dataclass(frozen=True)
 class StepSpan:
-    """One emulated iteration of one worker, in seconds of the emulated cluster since its start."""
+    """One step of one worker, in seconds of the emulated cluster since its start.
+
+    stall_s: that the GPU waited for its data before. iterations: of the trace, that a whole step
+    stands for.
+    """
 
     job: str
     server: int
-    begin_s: float
+    start_s: float
     end_s: float
     stall_s: float
+    iterations: float
 
 
 @dataclass(frozen=True)
@@ -34,12 +39,14 @@ class CpuHeld:
 
 @dataclass
 class RunEvidence:
-    """Collected round by round; only what happened while rounds passed counts."""
+    """Collected round by round; only what happened while rounds passed counts.
 
-    stride: float
+    spans: of steps that ended, until they are taken. lateness_s: of every waking.
+    """
+
+    clock: RoundClock
     spans: list[StepSpan] = field(default_factory=list)
-    spans_left_out: int = 0
-    lateness_s: list[float] = field(default_factory=list)
+    lateness_s: MutableSequence[float] = field(default_factory=lambda: array("d"))
     cpu: list[CpuHeld] = field(default_factory=list)
     workers_lost: int = 0
     cpu_ticks: int = 0
@@ -52,6 +59,11 @@ class RunEvidence:
         self.idle_ticks += after.idle - before.idle
         self.steal_ticks += after.steal - before.steal
 
+    def take_spans(self) -> list[StepSpan]:
+        """Those since they were last taken, so that a long run does not fill the memory."""
+        spans, self.spans = self.spans, []
+        return spans
+
     def add_job(
         self, job: RunningJob, round_start_s: float, resume_s: float, wall_s: float
     ) -> None:
@@ -62,18 +74,19 @@ class RunEvidence:
         for worker in job.workers:
             if worker.report is None:
                 continue
-            if len(self.lateness_s) < MOST_SPANS:
-                self.lateness_s += worker.report["lateness_s"]
-            for began_s, ended_s, stall_s in worker.report["spans"]:
-                if len(self.spans) == MOST_SPANS:
-                    self.spans_left_out += 1
-                    continue
-                begin_s = round_start_s + (began_s - resume_s) * self.stride
-                end_s = round_start_s + (ended_s - resume_s) * self.stride
-                server = worker.held.server
-                self.spans.append(
-                    StepSpan(job.lease.job, server, begin_s, end_s, stall_s * self.stride)
+            self.lateness_s.extend(worker.report["lateness_s"])
+            stride = self.clock.stride
+            self.spans += [
+                StepSpan(
+                    job=job.lease.job,
+                    server=worker.held.server,
+                    start_s=round_start_s + (began_s - resume_s) * stride,
+                    end_s=round_start_s + (ended_s - resume_s) * stride,
+                    stall_s=stall_s * stride,
+                    iterations=worker.work.iterations_per_step,
                 )
+                for began_s, ended_s, stall_s in worker.report["spans"]
+            ]
             self._add_cpu(job, worker, wall_s)
 
     def _add_cpu(self, job: RunningJob, worker: RunningWorker, wall_s: float) -> None:

@@ -21,9 +21,10 @@ from emulator.rounds.cluster_network import (
     slot_name,
 )
 from emulator.rounds.commands import CommandPlace, memory_divisor
-from emulator.rounds.evidence import RunEvidence
+from emulator.rounds.evidence import RunEvidence, StepSpan
 from emulator.rounds.lease import Lease, RoundOutcome
 from emulator.rounds.lease_service import LeaseService
+from emulator.rounds.link_load import LinkLoad, link_loads
 from emulator.rounds.servers import EmulatedServers
 from emulator.rounds.steps import Divisors
 from emulator.rounds.storage_ceilings import StorageCeilings
@@ -79,6 +80,7 @@ class RoundsMeasurement:
     """What one run gave beside the scheduler's own tables."""
 
     evidence: RunEvidence
+    links: list[LinkLoad]
     verdict: Verdict
 
 
@@ -90,12 +92,14 @@ class EmulatedRun:
         session: Session,
         network: ClusterNetwork,
         servers: EmulatedServers,
+        byte_divisor: float,
         calibrated_bps: Mapping[str, float],
         sampler: MessageSocket,
     ) -> None:
         self.servers = servers
         self.session = session
         self._network = network
+        self._byte_divisor = byte_divisor
         self._calibrated_bps = calibrated_bps
         self._sampler = sampler
 
@@ -107,6 +111,10 @@ class EmulatedRun:
     def checkpoints(self) -> Mapping[str, Checkpoint]:
         """Of the jobs that have run and not ended, by id, as of the last round."""
         return self.servers.checkpoints
+
+    def take_spans(self) -> list[StepSpan]:
+        """Of the steps that ended since they were last taken."""
+        return self.servers.evidence.take_spans()
 
     def so_far(self) -> Status:
         """The verdict on the workers until now; on the network it comes at the end."""
@@ -122,6 +130,7 @@ class EmulatedRun:
         evidence = self.servers.evidence
         return RoundsMeasurement(
             evidence=evidence,
+            links=link_loads(plan, samples, evidence.clock, self._byte_divisor),
             verdict=judge(
                 rounds_invariants(
                     port_evidence(plan, samples, self._calibrated_bps),
@@ -185,7 +194,7 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
         )
         sampler = start_sampler(session, planned, SAMPLE_INTERVAL_S)
         undo.callback(sampler.close)
-        yield EmulatedRun(session, network, servers, calibrated_bps, sampler)
+        yield EmulatedRun(session, network, servers, divisors.bytes, calibrated_bps, sampler)
 
 
 def _storage_specification(network: ClusterNetwork, dataset: Path) -> Message:

@@ -240,13 +240,12 @@ def _refuse_too_small(
     time_key = "emulation.duration" if settings.stride == "auto" else "emulation.stride"
     byte_key = "cluster" if settings.byte_divisor == "auto" else "emulation.byte_divisor"
     most_stride = scale.round_s / LEAST_ROUND_S
-    longer_min = scale.wall_s * divisors.stride / most_stride / ROUNDS_SHARE / 60
     if scale.round_wall_s < LEAST_ROUND_S * (1 - 1e-9):
         raise BadInputError(
             f"a round of {scale.round_s:g} s would take {format_duration(scale.round_wall_s)} on "
             f"the wall (stride {divisors.stride:g}, {scale.reason.partition(';')[0]})",
             allowed=f"rounds of {LEAST_ROUND_S:g} s or more: a stride of at most {most_stride:g}, "
-            f"which needs a duration of {longer_min:.3g} min; or a shorter trace, or fewer seeds",
+            f"which needs {_duration_at(scale, most_stride)}; or a shorter trace, or fewer seeds",
             key=time_key,
         )
     if scale.cpu_of_a_core < LEAST_CPU_OF_A_CORE * (1 - 1e-9):
@@ -274,11 +273,17 @@ def _refuse_too_small(
         )
     for step in scale.models:
         if step.splits and 0 < step.dataset_items < LEAST_DATASET_ITEMS:
+            most_stride = divisors.stride * step.dataset_items / LEAST_DATASET_ITEMS
             raise BadInputError(
                 f"a dataset of {step.model} would have {step.dataset_items} items (stride "
                 f"{divisors.stride:g}, steps of {step.bundle} iterations of "
                 f"{format_duration(step.step_s / step.bundle)}; at least {LEAST_STEP_S:g} s)",
-                allowed=f"{LEAST_DATASET_ITEMS} or more, by a stride of at most "
-                f"{divisors.stride * step.dataset_items / LEAST_DATASET_ITEMS:.3g}",
+                allowed=f"{LEAST_DATASET_ITEMS} or more: a stride of at most {most_stride:.4g}, "
+                f"which needs {_duration_at(scale, most_stride)}",
                 key=time_key,
             )
+
+
+def _duration_at(scale: RoundsScale, stride: float) -> str:
+    minutes = scale.wall_s * scale.divisors.stride / stride / ROUNDS_SHARE / 60
+    return f"a duration of {math.ceil(minutes * 10) / 10:g} min"

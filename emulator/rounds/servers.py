@@ -12,6 +12,7 @@ from emulator.coordinator import now_s
 from emulator.cpu_time import read_cpu_time
 from emulator.messages import MessageSocket
 from emulator.rounds.checkpoint import Checkpoint, WorkerCheckpoint, worker_checkpoint
+from emulator.rounds.clock import RoundClock
 from emulator.rounds.evidence import RunEvidence
 from emulator.rounds.lease import JobProgress, JobState, Lease, RoundOutcome
 from emulator.rounds.lease_service import Call, LeaseService
@@ -55,7 +56,7 @@ class EmulatedServers:
         self._round_wall_s = round_s / divisors.stride
         self._divisors = divisors
         self.checkpoints = dict(checkpoints or {})
-        self.evidence = RunEvidence(divisors.stride)
+        self.evidence = RunEvidence(RoundClock(divisors.stride))
         self._jobs: dict[str, RunningJob] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(service, selectors.EVENT_READ)
@@ -94,6 +95,7 @@ class EmulatedServers:
             _answer(worker, {**reply, "resume_s": job_resume_s, "pause_s": pause_s})
         self._await(begun, pause_s + HANG_TIMEOUT_S)
         self.evidence.add_box(before, read_cpu_time())
+        self.evidence.clock.add(number * self._round_s, resume_s, self._round_wall_s)
         progress = {
             job: JobProgress(JobState.REQUEUED, 0.0, reason=why) for job, why in lost.items()
         }

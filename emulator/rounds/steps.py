@@ -83,7 +83,9 @@ def worker_work(
             cpu_s_per_item=costs.cpu_s * per_item / divisors.cpu,
         ),
         share=PipelineShare(
-            cache_bytes=int(memory_bytes / divisors.memory), threads=max(math.ceil(cpus), 1)
+            cache_bytes=int(memory_bytes / divisors.memory),
+            threads=max(math.ceil(cpus), 1),
+            cpu_cores=cpus / divisors.cpu,
         ),
         step_s=costs.gpu_s * bundle,
         iterations_per_step=bundle * divisors.stride,

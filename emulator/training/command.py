@@ -22,6 +22,7 @@ from emulator.messages import Message, MessageSocket
 from emulator.training.lease_client import LeaseClient, LeaseLostError
 from emulator.training.lease_protocol import END, EXTEND, REGISTER
 from emulator.training.specification import LoaderReport, PipelineState
+from emulator.wake import sleep_until
 from netshaper.namespaces import enter_namespace
 from netshaper.parent_death import end_with_parent
 
@@ -164,7 +165,7 @@ def _hold_lease(
     wanted = specification["iterations_left"] / specification["iterations_per_count"]
     reply = client.call(REGISTER)
     while reply["do"] != "end":
-        _sleep_until(reply["resume_s"])
+        sleep_until(reply["resume_s"])
         command.signal(signal.SIGCONT)
         finished_s = _run(command, counter, wanted, reply["pause_s"])
         if finished_s is None:
@@ -202,7 +203,3 @@ def _report(counter: _IterationSocket) -> dict[str, Any]:
         "refused": counter.refused,
         "loader": asdict(loader),
     }
-
-
-def _sleep_until(deadline_s: float) -> None:
-    time.sleep(max(0.0, deadline_s - time.monotonic()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from emulator.training.specification import EpochPosition
@@ -12,7 +13,7 @@ from emulator.training.specification import EpochPosition
 
 def epoch_order(shuffle_seed: int, epoch: int, dataset_items: int) -> NDArray[np.int64]:
     """Every item once, in an order that the seed and the epoch fix. Shape (dataset_items,)."""
-    return np.random.default_rng((shuffle_seed, epoch)).permutation(dataset_items)
+    return default_rng((shuffle_seed, epoch)).permutation(dataset_items)
 
 
 def items_before(position: EpochPosition, dataset_items: int) -> int:

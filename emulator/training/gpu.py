@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from emulator.wake import sleep_until
+
 
 class Feed(Protocol):
     """Where steps come from: a Loader."""
@@ -62,7 +64,7 @@ class Gpu:
                 self.stall_s += began_s - free_s
                 self.begun = 0.0
             end_s = began_s + self.step_s * self._whole
-            _sleep_until(min(end_s, pause_s))
+            sleep_until(min(end_s, pause_s))
             if end_s > pause_s:
                 self._advance((pause_s - began_s) / self.step_s)
                 return False
@@ -87,7 +89,3 @@ class Gpu:
         self.begun = to
         self.steps += done
         self.steps_left -= done
-
-
-def _sleep_until(deadline_s: float) -> None:
-    time.sleep(max(0.0, deadline_s - time.monotonic()))

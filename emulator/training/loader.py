@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from emulator.cgroups import join_group
-from emulator.messages import MessageSocket
+from emulator.messages import Message, MessageSocket
 from emulator.training.cpu_work import work_of
 from emulator.training.epoch_order import position_after
 from emulator.training.pipeline import STAMP, InputPipeline, first_steps
@@ -34,12 +34,13 @@ from netshaper.namespaces import enter_namespace
 from netshaper.parent_death import end_with_parent
 from traces.errors import EmulationError
 
-_CHANGE_TIMEOUT_S = 60.0
+_ANSWER_TIMEOUT_S = 60.0
 """A loader that is held to its least CPU time has some tens of milliseconds of it in this time."""
 
-# Over the control socket go, to the loader: {do: taken}, {do: resume} and {do: change, pipeline,
-# share}; only the last has a reply: {dissolved_steps}. Ready steps come through a pipe, a STAMP
-# each. What has to work at once, the pause and the report, is in the memory that both share.
+# Over the control socket go, to the loader: {do: taken}, {do: resume, length_s} and {do: change,
+# pipeline, share}; only the last has a reply: {dissolved_steps}. Ready steps come through a pipe, a
+# STAMP each. Before all comes, from it, {event: ready}. What has to work at once, the pause and the
+# report, is in the memory that both share.
 
 
 class LoaderLostError(EmulationError):
@@ -75,7 +76,8 @@ class Loader:
         """Fork the loader into the cgroups ``join_paths``. It is paused until ``resume``.
 
         The calling process must have one thread. Steps of the state that stand ready can be taken
-        at once. Raises MissingCapabilityError where the work takes what is not installed.
+        at once. Raises MissingCapabilityError where the work takes what is not installed,
+        LoaderLostError where the loader does not come up.
         """
         work_of(specification.work)
         shared = SharedProgress(specification.pipeline.dataset_items)
@@ -95,8 +97,14 @@ class Loader:
             )
         os.close(hand_over_descriptor)
         theirs.close()
-        ours.settimeout(_CHANGE_TIMEOUT_S)
-        return cls(specification, pid, shared, ready_descriptor, MessageSocket(ours))
+        ours.settimeout(_ANSWER_TIMEOUT_S)
+        loader = cls(specification, pid, shared, ready_descriptor, MessageSocket(ours))
+        try:
+            loader._hear()
+        except EmulationError:
+            loader.close()
+            raise
+        return loader
 
     def fileno(self) -> int:
         """Readable when a step is ready, or the loader has ended."""
@@ -121,10 +129,10 @@ class Loader:
         """Stop everything, at once where the loader has the CPU."""
         self._shared[Word.PAUSED] = 1
 
-    def resume(self) -> None:
-        """Go on."""
+    def resume(self, length_s: float | None = None) -> None:
+        """Go on; if it is known, for ``length_s`` until the next pause."""
         self._shared[Word.PAUSED] = 0
-        self._send({"do": "resume"})
+        self._send({"do": "resume", "length_s": length_s})
 
     def change(self, pipeline: Pipeline, share: PipelineShare) -> None:
         """Go on with other amounts, of the same dataset; memory is given back on return.
@@ -139,14 +147,7 @@ class Loader:
         ):
             raise ValueError("another dataset takes another loader")
         self._send({"do": "change", "pipeline": asdict(pipeline), "share": asdict(share)})
-        try:
-            reply = self._control.receive()
-        except TimeoutError:
-            raise EmulationError(
-                f"an input pipeline did not change in {_CHANGE_TIMEOUT_S:.0f} s"
-            ) from None
-        if reply is None:
-            raise self._lost()
+        reply = self._hear()
         for _ in range(reply["dissolved_steps"]):
             os.read(self._ready_descriptor, STAMP.size)
         self._pipeline = pipeline
@@ -182,6 +183,17 @@ class Loader:
         self._control.close()
         os.close(self._ready_descriptor)
 
+    def _hear(self) -> Message:
+        try:
+            message = self._control.receive()
+        except TimeoutError:
+            raise EmulationError(
+                f"an input pipeline did not answer in {_ANSWER_TIMEOUT_S:.0f} s"
+            ) from None
+        if message is None:
+            raise self._lost()
+        return message
+
     def _send(self, message: dict[str, object]) -> None:
         try:
             self._control.send(message)
@@ -214,17 +226,20 @@ def _run_loader(
     """The loader process ends here, whatever happens."""
     status = 1
     try:
-        for path in join_paths:
-            join_group(path)
         if specification.namespace is not None:
             enter_namespace(specification.namespace)
         pipeline = InputPipeline(specification, shared, hand_over_descriptor)
+        # Coming up takes CPU time that no lease is meant to pay for: milliseconds, which the
+        # smallest quotas would stretch to a second.
+        for path in join_paths:
+            join_group(path)
         pipeline.start()
+        control.send({"event": "ready"})
         while (order := control.receive()) is not None:
             if order["do"] == "taken":
                 pipeline.take()
             elif order["do"] == "resume":
-                pipeline.resume()
+                pipeline.resume(order["length_s"])
             else:
                 dissolved = pipeline.change(
                     pipeline_of(order["pipeline"]), share_of(order["share"])

@@ -18,6 +18,7 @@ from emulator.threads import run_or_end
 from emulator.training.cpu_work import FILLER, work_of
 from emulator.training.epoch_order import items_before, walk
 from emulator.training.minio_cache import MinioCache, Sample, capacity_items
+from emulator.training.quota_surplus import QuotaSurplus
 from emulator.training.shared_progress import SharedProgress, Word
 from emulator.training.specification import LoaderSpecification, Pipeline, PipelineShare
 from emulator.training.steps import StepCount
@@ -34,6 +35,15 @@ class _Pending:
 
     sample: Sample
     missed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """From a pause to the next: what the pipeline was held to. used_ns: until it began."""
+
+    cores: float
+    length_s: float
+    used_ns: int
 
 
 class InputPipeline:
@@ -65,6 +75,9 @@ class InputPipeline:
             shared.publish_cached(self._cache.index)
             self._looked_up = self._steps.prepared
             self._walk = walk(specification.shuffle_seed, pipeline.dataset_items, self._looked_up)
+        self._round: _Round | None = None
+        self._surplus = QuotaSurplus()
+        self._prepares_from_s = 0.0
         self._used_ns_at_start = time.process_time_ns()
         self._demanded_ns = 0
 
@@ -82,9 +95,17 @@ class InputPipeline:
             self._hand_over()
             self._wake()
 
-    def resume(self) -> None:
-        """The trainer ended a pause: see the shared word."""
+    def resume(self, length_s: float | None) -> None:
+        """The trainer ended a pause: see the shared word. length_s: until the next, if known."""
+        used_ns = time.process_time_ns()
         with self._lock:
+            cores = self._share.cpu_cores
+            if self._round is not None:
+                self._surplus.end_round(
+                    self._round.cores, self._round.length_s, (used_ns - self._round.used_ns) / 1e9
+                )
+            self._round = _Round(cores, length_s, used_ns) if cores and length_s else None
+            self._prepares_from_s = time.monotonic() + (self._surplus.wait_s(cores) if cores else 0)
             self._wake()
 
     def change(self, pipeline: Pipeline, share: PipelineShare) -> int:
@@ -120,7 +141,7 @@ class InputPipeline:
         while True:
             with self._lock:
                 while not (sample := self._next_sample()) and number < self._share.threads:
-                    self._may_prepare.wait()
+                    self._may_prepare.wait(self._held_back_s)
                 if sample is None or number >= self._share.threads:
                     self._preparers.remove(number)
                     return
@@ -138,9 +159,15 @@ class InputPipeline:
     def _item_ns(self) -> int:
         return round(self._pipeline.cpu_s_per_item * 1e9)
 
+    @property
+    def _held_back_s(self) -> float | None:
+        """How long nothing is prepared yet after a pause; None where that is no longer so."""
+        left_s = self._prepares_from_s - time.monotonic()
+        return left_s if left_s > 0 else None
+
     def _next_sample(self) -> Sample | None:
         """What to prepare now, if anything."""
-        if self._shared[Word.PAUSED] or not self._steps.may_prepare:
+        if self._shared[Word.PAUSED] or self._held_back_s or not self._steps.may_prepare:
             return None
         if not self._pipeline.dataset_items:
             return Sample(0)

@@ -51,11 +51,13 @@ class PipelineShare:
     """What a lease gives to a pipeline.
 
     cache_bytes: exactly. threads: that prepare items; more than the cores of this box that the
-    pipeline's CPU time amounts to, rounded up, cost time and win none.
+    pipeline's CPU time amounts to, rounded up, cost time and win none. cpu_cores: of this box, that
+    the kernel holds it to; None where nothing does.
     """
 
     cache_bytes: int
     threads: int
+    cpu_cores: float | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from emulator.training.specification import (
     pipeline_of,
     share_of,
 )
-from emulator.wake import wake_promptly
+from emulator.wake import sleep_until, wake_promptly
 from netshaper.namespaces import enter_namespace
 
 # The specification: job, rank, lease_address, namespace, step_s, steps_left, begun (or null),
@@ -31,7 +31,11 @@ _LOADER_LOST = "loader-lost"
 def run_trainer(specification: Message, control: MessageSocket) -> None:
     """Train until the job is done, the lease ends, or the controller is gone."""
     groups = [Path(path) for path in specification["loader_groups"]]
-    loader = Loader.start(loader_specification_of(specification["loader"]), groups)
+    try:
+        loader = Loader.start(loader_specification_of(specification["loader"]), groups)
+    except LoaderLostError as error:
+        control.send({"event": _LOADER_LOST, "status": error.status})
+        return
     try:
         enter_namespace(specification["namespace"])
         meeting = specification["barrier"] and Barrier(specification["barrier"])
@@ -60,8 +64,10 @@ def _hold_lease(specification: Message, gpu: Gpu, loader: Loader) -> None:
     while reply["do"] != "end":
         if reply["do"] == "change":
             loader.change(pipeline_of(reply["pipeline"]), share_of(reply["share"]))
-        loader.resume()
-        finished = gpu.run(reply["resume_s"], reply["pause_s"])
+        resume_s, pause_s = reply["resume_s"], reply["pause_s"]
+        sleep_until(resume_s)
+        loader.resume(pause_s - resume_s)
+        finished = gpu.run(resume_s, pause_s)
         loader.pause()
         report = _report(gpu, loader)
         if finished:

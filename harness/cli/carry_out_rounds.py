@@ -26,8 +26,10 @@ from harness.experiments.rounds.both import (
     simulate_all,
     states_of,
     summary_of,
+    write_timelines,
     write_verdicts,
 )
+from harness.experiments.rounds.emulated_tables import EmulatedTables
 from harness.experiments.rounds.store import RoundsStore, write_documents
 from harness.report.page import write_report
 from traces.rounds_scenario import RoundsScenario, rounds_scenario_of
@@ -77,10 +79,16 @@ def carry_out_rounds(
             if not stop.wanted():
                 scale = scale_here(scenario, runs)
                 print_warnings(scale.warnings)
-            with RoundsStore(place) as store, standing_bars() as stand:
+            with (
+                RoundsStore(place) as store,
+                EmulatedTables(place) as tables,
+                standing_bars() as stand,
+            ):
                 if scale is not None:
                     origin = Origin(place / STATES, schedule, resume)
-                    emulate_all(session, runs, scenario, scale, store, stand, stop.wanted, origin)
+                    emulate_all(
+                        session, runs, scenario, scale, store, tables, stand, stop.wanted, origin
+                    )
             interrupted = stop.wanted()
         finally:
             summary = _write(directory, place, scenario, runs, scale, interrupted, predicts)
@@ -104,4 +112,5 @@ def _write(
     summary = summary_of(scenario, runs, scale, errors, predicts=predicts, interrupted=interrupted)
     write_documents(directory, scenario, summary)
     write_verdicts(place, summary)
+    write_timelines(directory, place, runs)
     return summary

@@ -16,6 +16,7 @@ from harness.experiments.rounds.run import check_arms, check_workloads
 from harness.experiments.rounds.simulate import simulate_seed
 from harness.experiments.rounds.store import RoundsStore, write_documents
 from harness.experiments.rounds.summary import summarise
+from harness.experiments.rounds.timeline import write_timeline
 from harness.report.page import write_report
 from traces.rounds_scenario import RoundsArm, rounds_scenario_of
 from traces.run_directory import give_to_caller, prepare_directory
@@ -36,6 +37,8 @@ def simulate_rounds(
     def write(*, interrupted: bool) -> dict[str, Any]:
         summary = summarise(scenario, runs, interrupted=interrupted)
         write_documents(directory, scenario, summary)
+        done = [(arm.name, found["seed"]) for arm, documents in runs for found in documents]
+        write_timeline(directory, done)
         return summary
 
     interrupted = True

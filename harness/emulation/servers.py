@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from emulator.rounds.checkpoint import Checkpoint
+from emulator.rounds.evidence import StepSpan
 from emulator.rounds.lease import Lease, RoundOutcome
 from emulator.rounds.run import (
     RoundsEmulationSettings,
@@ -33,6 +34,10 @@ class Servers(Protocol):
     @property
     def checkpoints(self) -> Mapping[str, Checkpoint]:
         """Of the jobs that have run and not ended, by id, as of the last round."""
+        ...
+
+    def take_spans(self) -> Sequence[StepSpan]:
+        """Of the steps that ended since they were last taken."""
         ...
 
     def so_far(self) -> Status:

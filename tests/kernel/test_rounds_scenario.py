@@ -64,9 +64,25 @@ def test_both_arms_are_emulated_as_predicted(scenario: Path, tmp_path: Path) -> 
     assert list(both[0].columns) == list(both[1].columns)
     leases = pd.read_parquet(directory / "emulated" / "rounds.parquet")
     assert (leases["cpus_enforced"] - leases["cpus"]).abs().max() < 0.02 * leases["cpus"].max()
+    check_tables(directory / "emulated", leases)
     assert "Emulation" in (directory / "report.html").read_text()
     assert namespaces("small") == []
     assert cgroups("roundelay-small") == []
+
+
+def check_tables(emulated: Path, leases: pd.DataFrame) -> None:
+    """Steps lie in the leases of their jobs, links carried what was read, the trace has both."""
+    steps = pd.read_parquet(emulated / "iterations.parquet")
+    assert set(steps["job"]) == set(leases["job"])
+    ends = leases.groupby(["arm", "job"])["until_s"].max()
+    for (arm, job), last_s in steps.groupby(["arm", "job"])["end_s"].max().items():
+        assert last_s <= ends[arm, job] + 1e-6
+    links = pd.read_parquet(emulated / "links.parquet")
+    assert links.groupby("port")["rate_bps"].max()["storage-switch->server0"] > 0
+    trace = json.loads((emulated / "timeline.json").read_text())
+    drawn = {event.get("cat") for event in trace["traceEvents"] if event["ph"] == "X"}
+    assert {"lease", "step"} <= drawn
+    assert set(trace["otherData"].values()) == {0}
 
 
 def test_an_interrupt_keeps_the_arm_that_was_done(scenario: Path, tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pandas as pd
 
 from emulator.budget_store import budget_here
 from emulator.memory import available_memory_bytes
+from emulator.rounds.evidence import StepSpan
 from emulator.rounds.scale import RoundsScale
 from emulator.session import Session
 from harness.experiments.rounds.emulate import (
@@ -22,6 +24,7 @@ from harness.experiments.rounds.emulate import (
     emulate_arm,
     scale_of,
 )
+from harness.experiments.rounds.emulated_tables import EmulatedTables
 from harness.experiments.rounds.figures import run_document
 from harness.experiments.rounds.replay import read_recorded
 from harness.experiments.rounds.resume import KeptState
@@ -29,6 +32,7 @@ from harness.experiments.rounds.run import RoundsResult, check_arms, check_workl
 from harness.experiments.rounds.simulate import Say, label, simulate_seed
 from harness.experiments.rounds.store import RoundsStore
 from harness.experiments.rounds.summary import summarise
+from harness.experiments.rounds.timeline import write_timeline
 from harness.experiments.rounds.workload import Workload
 from harness.experiments.summary import verdict_document
 from harness.fidelity.completion import CompletionErrors, completion_errors
@@ -146,6 +150,7 @@ def emulate_all(
     scenario: RoundsScenario,
     scale: RoundsScale,
     store: RoundsStore,
+    tables: EmulatedTables,
     stand: Stand,
     stop: Callable[[], bool],
     origin: Origin,
@@ -166,6 +171,9 @@ def emulate_all(
             ) -> None:
                 store.add_leases(arm, seed, workload, rows, use)
 
+            def step(spans: Sequence[StepSpan], arm: RoundsArm = arm, seed: int = seed) -> None:
+                tables.add_steps(arm.name, seed, spans)
+
             found = emulate_arm(
                 session,
                 arm,
@@ -174,11 +182,13 @@ def emulate_all(
                 tell,
                 stop,
                 keep,
+                step,
                 replay=origin.replay(arm, seed),
                 keep=origin.kept(arm, seed, scenario.text),
             )
             each.emulated[seed] = found
             store.add_jobs(found.result)
+            tables.add_links(arm.name, seed, found.measurement.links)
 
 
 def summary_of(
@@ -240,3 +250,14 @@ def write_verdicts(directory: Path, summary: dict[str, Any]) -> None:
     arms = [arm for arm in summary["arms"] if arm["emulated"]]
     verdicts = {arm["name"]: arm["emulated"]["verdict"] for arm in arms}
     write_json(directory / "verdict.json", verdicts)
+
+
+def write_timelines(directory: Path, place: Path, runs: Sequence[ArmRuns]) -> None:
+    """timeline.json of what was emulated, in ``place``, and of the prediction, if there is one."""
+    settings = runs[0].arm.emulation
+    until_s = math.inf if settings.timeline_until is None else settings.timeline_until
+    emulated = [(each.arm.name, seed) for each in runs for seed in each.emulated]
+    write_timeline(place, emulated, (settings.timeline_from, until_s))
+    if (directory / "simulated").is_dir():
+        simulated = [(each.arm.name, seed) for each in runs for seed in each.simulated]
+        write_timeline(directory / "simulated", simulated)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from emulator.rounds.evidence import StepSpan
 from emulator.rounds.run import RoundsMeasurement
 from emulator.rounds.scale import ClusterNeeds, RoundsScale, plan_rounds_scale
 from emulator.scale import Budget
@@ -40,6 +41,7 @@ from traces.sensitivity import Sensitivity
 
 UseColumns = dict[str, list[float | int | None]]
 Ended = Callable[[Workload, EndedLeases, UseColumns], None]
+Stepped = Callable[[Sequence[StepSpan]], None]
 
 _SCALE_KEYS = ("duration", "stride", "cpu_divisor", "byte_divisor")
 
@@ -134,6 +136,7 @@ def emulate_arm(
     progress: Callable[[Standing], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
     ended: Ended | None = None,
+    stepped: Stepped = lambda _: None,
     start: StartServers = start_servers,
     replay: Callable[[Workload], RoundScheduler] | None = None,
     keep: KeptState | None = None,
@@ -141,9 +144,10 @@ def emulate_arm(
     """Emulate ``arm`` with ``seed``; once a stop is wanted, the round under way is the last.
 
     ended: is handed the leases as they end, with what was used; of a lease that was interrupted
-    nothing is known. replay: makes the scheduler, where it is not the arm's own. keep: where the
-    state is kept after each round, and whether to go on from there. Raises BadInputError where that
-    state is of another run, or of a scheduler that cannot go on.
+    nothing is known. stepped: is handed the steps of each round. replay: makes the scheduler, where
+    it is not the arm's own. keep: where the state is kept after each round, and whether to go on
+    from there. Raises BadInputError where that state is of another run, or of a scheduler that
+    cannot go on.
     """
     workload = build_workload(arm, trace_of(arm, seed), seed)
     table = workload.table
@@ -165,6 +169,7 @@ def emulate_arm(
                 table, position, scheduler, leases, servers.checkpoints, cluster.incidents
             )
             save_state(keep.file, identity, state)
+        stepped(servers.take_spans())
         finished = int(np.count_nonzero(~np.isnan(table.finish_s)))
         waiting = max(position.active - position.running, 0)
         now_s = position.number * semantics.round_s

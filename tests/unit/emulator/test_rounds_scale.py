@@ -98,7 +98,7 @@ def test_too_short_a_round_is_refused() -> None:
     assert error.key == "emulation.duration"
     assert "a round of 300 s would take 539.6 ms" in str(error)
     # 100 h at 300 times the speed, and a tenth for the boundaries.
-    assert "a stride of at most 300, which needs a duration of 22.2 min" in str(error)
+    assert "a stride of at most 300, which needs a duration of 22.3 min" in str(error)
     given = EmulationSpec(stride=301)
     assert refusal(settings=given).key == "emulation.stride"
 

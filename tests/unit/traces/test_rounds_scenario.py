@@ -585,3 +585,10 @@ def test_emulation_that_is_no_good_is_refused(
     assert error.line == len(text.splitlines())
     assert problem in error.problem
     assert allowed in error.allowed
+
+
+def test_a_timeline_has_to_be_a_stretch(tmp_path: Path) -> None:
+    text = f"{ROUNDS_SCENARIO}emulation:\n  timeline_from: 2 h\n  timeline_until: 1 h\n"
+    with pytest.raises(BadInputError, match="timeline_until must be later") as caught:
+        scenario_of(tmp_path, text)
+    assert caught.value.key == "emulation"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from emulator.rounds.clock import RoundClock
 from emulator.rounds.evidence import CpuHeld, RunEvidence
 from emulator.rounds.verdict import by_job, process_invariants
 from emulator.verdict import Status
@@ -13,7 +14,7 @@ from emulator.verdict import Status
 
 def sound() -> RunEvidence:
     return RunEvidence(
-        stride=10.0,
+        RoundClock(stride=10.0),
         lateness_s=[1e-5] * 100,
         cpu=[CpuHeld("one", 0.9, 0.9), CpuHeld("two", 0.8, 0.8)],
         cpu_ticks=1000,
@@ -50,7 +51,7 @@ def test_sound_evidence_fails_nothing() -> None:
 
 
 def test_a_run_without_evidence_of_steps_does_not_divide_by_nothing() -> None:
-    by_name = {each.name: each for each in process_invariants(RunEvidence(stride=1.0))}
+    by_name = {each.name: each for each in process_invariants(RunEvidence(RoundClock(stride=1.0)))}
     assert by_name["CPU work"].value == by_name["timer lateness"].value == 0.0
 
 

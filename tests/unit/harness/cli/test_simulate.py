@@ -11,10 +11,10 @@ from click.testing import CliRunner, Result
 
 from harness.cli.main import main
 from tests.unit.builders import write_scenario
-from traces.models.vgg19 import vgg19
+from traces.models import RECONSTRUCTED
 from traces.run_directory import read_json, read_table
 
-PROFILE = vgg19(2)
+PROFILE = RECONSTRUCTED["vgg19"].profile(2)
 COMPUTE_S = PROFILE.demand.compute_s
 TRANSFER_S = PROFILE.demand.transfers[0].bytes * 8 / 50e9
 

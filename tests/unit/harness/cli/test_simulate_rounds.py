@@ -27,7 +27,7 @@ from traces.sensitivity import Sensitivities, builtin_sensitivities, write_sensi
 
 FILES = {
     "jobs.parquet", "provenance.json", "report.html", "rounds.parquet", "scenario.yaml",
-    "summary.json",
+    "summary.json", "timeline.json",
 }  # fmt: skip
 ARMS = ["proportional", "tune", "opt"]
 TUNE = "    scheduler: {mechanism: tune}"

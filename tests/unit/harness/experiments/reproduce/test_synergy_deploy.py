@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from emulator.rounds.checkpoint import Checkpoint
-from emulator.rounds.evidence import RunEvidence
+from emulator.rounds.clock import RoundClock
+from emulator.rounds.evidence import RunEvidence, StepSpan
 from emulator.rounds.lease import JobProgress, JobState, Lease
 from emulator.rounds.run import RoundsMeasurement
 from emulator.rounds.scale import RoundsScale
@@ -55,7 +56,10 @@ class _Judged(CountedServers):
         invariants = [
             Invariant(name, False, 1.0, 0.0, "", Status.SUSPECT) for name in self._failing
         ]
-        return RoundsMeasurement(RunEvidence(1.0), judge(invariants))
+        return RoundsMeasurement(RunEvidence(RoundClock(1.0)), [], judge(invariants))
+
+    def take_spans(self) -> Sequence[StepSpan]:
+        return []
 
 
 def servers(meddle: Meddle = undisturbed, failing: tuple[str, ...] = ()) -> StartServers:
