@@ -8,6 +8,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+_FIRST_RANK = 0
+
 
 class Pattern(StrEnum):
     """Who sends to whom in a transfer."""
@@ -48,6 +50,12 @@ class Transfer:
             return tuple((a, b, share) for a in ranks for b in ranks if a != b)
         return tuple((a, b, self.bytes) for a, b in self.pairs)
 
+    def sent_bytes(self, rank: int) -> float:
+        """What worker ``rank`` puts on the wire for it: nothing, where it is no pair's source."""
+        if self.pattern is not Pattern.PAIRS:
+            return self.bytes
+        return self.bytes * sum(source == rank for source, _ in self.pairs)
+
 
 @dataclass(frozen=True)
 class Demand:
@@ -77,7 +85,7 @@ class Demand:
 
     @property
     def bytes_per_worker(self) -> float:
-        """Bytes that one worker sends in one iteration."""
+        """Bytes that a worker sends in one iteration, if it takes part in every transfer."""
         return sum(transfer.bytes for transfer in self.transfers)
 
 
@@ -121,26 +129,33 @@ class DemandCurve:
 
 
 def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:
-    """The curve of one worker's traffic when it alone uses a link of ``line_rate_bps``.
+    """The curve of the first worker's traffic when it alone uses a link of ``line_rate_bps``.
 
     Transfers go out in order, each at the line rate or its own limit; a blocking one holds the
-    compute timeline. The period is the dedicated iteration time (CASSINI section 3: a job's
-    circle).
+    compute timeline, also where only others send. The period is the dedicated iteration time
+    (CASSINI section 3: a job's circle).
     """
     if line_rate_bps <= 0:
         raise ValueError(f"the line rate is {line_rate_bps} bps, and must be more than 0")
     phases: list[Phase] = []
     network_free_s = 0.0
+    others_end_s = 0.0
     held_s = 0.0
     for transfer in demand.transfers:
         rate_bps = min(line_rate_bps, transfer.rate_limit_bps or line_rate_bps)
-        start_s = max(transfer.ready_s + held_s, network_free_s)
-        end_s = start_s + transfer.bytes * 8 / rate_bps
+        ready_s = transfer.ready_s + held_s
+        sent_bytes = transfer.sent_bytes(_FIRST_RANK)
+        start_s = max(ready_s, network_free_s) if sent_bytes else ready_s
+        end_s = start_s + (sent_bytes or transfer.bytes) * 8 / rate_bps
         if transfer.blocking:
-            held_s += max(0.0, end_s - (transfer.ready_s + held_s))
+            held_s += max(0.0, end_s - ready_s)
+        if not sent_bytes:
+            others_end_s = max(others_end_s, end_s)
+            continue
         network_free_s = end_s
         if phases and phases[-1].end_s == start_s and phases[-1].rate_bps == rate_bps:
             phases[-1] = Phase(phases[-1].start_s, end_s, rate_bps)
         else:
             phases.append(Phase(start_s, end_s, rate_bps))
-    return DemandCurve(max(demand.compute_s + held_s, network_free_s), tuple(phases))
+    period_s = max(demand.compute_s + held_s, network_free_s, others_end_s)
+    return DemandCurve(period_s, tuple(phases))

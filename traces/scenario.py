@@ -10,43 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from traces.cluster import Cluster
 from traces.cluster_spec import ClusterSpec
 from traces.errors import BadInputError
+from traces.job_profiles import FoundProfile, ProfileSources, read_measured_profiles
 from traces.link_events import EventSpec, LinkEvent, link_events
-from traces.model_profile import ModelProfile, read_profile
-from traces.models import RECONSTRUCTED
-from traces.quantities import DurationS, SizeBytes
+from traces.model_profile import ModelProfile
+from traces.quantities import SizeBytes
 from traces.rounds_scenario import is_rounds_scenario
-from traces.routing import MAX_VARIANTS
 from traces.scenario_file import Name, ScenarioFile, Strict
+from traces.workload_spec import JobSpec, WorkloadSpec
 from traces.yaml_source import KeyPath, YamlSource
 
 SECTIONS = ("cluster", "workload", "scheduler", "transport", "events")
 
 _LISTED = 16  # servers that an error names before it only counts them
-
-
-class JobSpec(Strict):
-    """One job: its profile (a known model, or a file beside the scenario), servers and start.
-
-    ``weight`` and ``priority`` (the greater goes first) count where the sharing is of that name.
-    """
-
-    id: Name
-    profile: str = Field(min_length=1)
-    servers: list[str] = Field(min_length=1, max_length=64)
-    start: DurationS = Field(default=0.0, description="when its first iteration starts")
-    weight: float = Field(default=1.0, ge=0.001, le=1000, allow_inf_nan=False)
-    priority: int = Field(default=0, ge=0, le=7, description="a traffic class of IEEE 802.1Q")
-    path: int = Field(
-        default=0, ge=0, lt=MAX_VARIANTS, description="which of the equal paths of its pairs"
-    )
-
-
-class WorkloadSpec(Strict):
-    """The jobs; the first iterations of each warm its connections up and are not counted."""
-
-    jobs: list[JobSpec] = Field(min_length=1, max_length=63)
-    iterations: int = Field(default=30, ge=2, le=100_000)
-    warmup_iterations: int = Field(default=3, ge=0, le=1000)
 
 
 class SchedulerSpec(Strict):
@@ -135,7 +110,8 @@ class Arm(BaseModel):
     """One variant of the scenario, ready to be simulated or emulated.
 
     events: changes of links while it runs, in order of time; on each copy of the cluster.
-    warnings: what of its topology is probably a mistake, a sentence each.
+    warnings: what of its topology is probably a mistake, and which jobs' profiles are not the
+    measured ones that the scenario asks for; a sentence each.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
@@ -219,6 +195,7 @@ def scenario_of(source: YamlSource) -> Scenario:
 
 def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm:
     cluster, warnings = _cluster(file, name, spec.cluster)
+    sources = _profile_sources(file, name, spec.workload)
     jobs: list[Job] = []
     for index, job in enumerate(spec.workload.jobs):
         path: KeyPath = ("workload", "jobs", index)
@@ -231,10 +208,13 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
                 raise file.error(name, where, problem, _some(cluster.servers))
         if len(set(job.servers)) != len(job.servers):
             raise file.error(name, (*path, "servers"), "a server stands twice", "each once")
+        found = _profile(file, name, path, job, sources)
+        if found.warning:
+            warnings += (f"job {job.id}: {found.warning}",)
         jobs.append(
             Job(
                 id=job.id,
-                profile=_profile(file, name, path, job),
+                profile=found.profile,
                 servers=tuple(job.servers),
                 start_s=job.start,
                 weight=job.weight,
@@ -302,25 +282,28 @@ def _check_path_variant(
         )
 
 
+def _profile_sources(
+    file: ScenarioFile[ScenarioSpec], arm: str, spec: WorkloadSpec
+) -> ProfileSources:
+    beside = file.source.file.parent
+    if spec.measured_profiles is None:
+        return ProfileSources(beside)
+    try:
+        return ProfileSources(beside, read_measured_profiles(beside / spec.measured_profiles))
+    except BadInputError as error:
+        raise error if error.file else file.locate(error, arm) from None
+
+
 def _profile(
-    file: ScenarioFile[ScenarioSpec], arm: str, path: KeyPath, job: JobSpec
-) -> ModelProfile:
-    if job.profile in RECONSTRUCTED:
-        return RECONSTRUCTED[job.profile](len(job.servers))
-    beside = file.source.file.parent / job.profile
-    if not beside.is_file():
-        raise file.error(
-            arm,
-            (*path, "profile"),
-            f"{job.profile!r} is neither a known model nor a file beside the scenario",
-            f"{', '.join(RECONSTRUCTED)}, or the path of a profile",
-        )
-    profile = read_profile(beside)
-    if profile.num_gpus != len(job.servers):
-        raise file.error(
-            arm,
-            (*path, "servers"),
-            f"{len(job.servers)} servers for a profile of {profile.num_gpus} workers",
-            f"{profile.num_gpus} servers",
-        )
-    return profile
+    file: ScenarioFile[ScenarioSpec],
+    arm: str,
+    path: KeyPath,
+    job: JobSpec,
+    sources: ProfileSources,
+) -> FoundProfile:
+    try:
+        return sources.find(job.profile, len(job.servers), job.batch_per_gpu)
+    except BadInputError as error:
+        if error.file:
+            raise
+        raise file.error(arm, (*path, error.key or ""), error.problem, error.allowed) from None

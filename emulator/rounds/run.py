@@ -31,7 +31,8 @@ from emulator.rounds.storage_ceilings import StorageCeilings
 from emulator.rounds.verdict import process_invariants, rounds_invariants
 from emulator.rounds.worker_starter import STORAGE_PORT, PipelineKind, WorkerStarter
 from emulator.session import Session
-from emulator.training.dataset import make_dataset
+from emulator.training.dataset import make_dataset, make_jpeg_dataset
+from emulator.training.specification import Work
 from emulator.verdict import Status, Verdict, judge
 from emulator.watch import calibrate, start_sampler, stop_sampler
 from netshaper.ecn.marking import Marking
@@ -70,7 +71,7 @@ class RoundsEmulationSettings:
     budget_hop_bps: float
     round_s: float
     seed: int
-    work: str
+    work: Work
     directory: Path
     checkpoints: Mapping[str, Checkpoint] = field(default_factory=dict)
 
@@ -166,7 +167,8 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
     )
     planned = PlannedNetwork(NETWORK, network.plan, ())
     dataset = session.state.directory / "dataset"
-    make_dataset(dataset, DATASET_BYTES, settings.seed)
+    make = make_jpeg_dataset if settings.work == "jpeg" else make_dataset
+    make(dataset, DATASET_BYTES, settings.seed)
     with contextlib.ExitStack() as undo:
         undo.callback(session.remove_network, network.plan)
         session.build_network(network.plan)

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from emulator.rounds.steps import LEAST_STEP_S, Divisors, bundle_of, dataset_items_of
+from emulator.rounds.steps import (
+    LEAST_STEP_S,
+    Divisors,
+    bundle_of,
+    dataset_items_of,
+    item_bytes_of,
+    work_on,
+)
 from emulator.scale import LEAST_RATE_BPS, Budget
+from emulator.training.specification import Work
 from traces.emulation_spec import EmulationSpec
 from traces.errors import BadInputError
 from traces.quantities import format_duration, format_rate, format_size
@@ -48,7 +56,8 @@ _HOPS = 2  # from the storage server to a switch, and on to a server
 class ModelStep:
     """How a model is emulated. step_s: on the wall, of ``bundle`` iterations at their fastest.
 
-    dataset_items: of a worker's dataset. splits: whether a GPU's fair share of memory holds a part
+    dataset_items: of a worker's dataset. is_hashed: whether its items are too small for the JPEGs
+    that were wished for. splits: whether a GPU's fair share of memory holds a part
     of it only, so that the number of its items is the grain of what hits the cache.
     """
 
@@ -56,6 +65,7 @@ class ModelStep:
     bundle: int
     step_s: float
     dataset_items: int
+    is_hashed: bool
     splits: bool
 
 
@@ -122,6 +132,11 @@ class RoundsScale:
             for step in self.models
             if step.splits and step.dataset_items < GOOD_DATASET_ITEMS
         ]
+        hashed = [step.model for step in self.models if step.is_hashed]
+        if hashed:
+            found.append(
+                f"items of {', '.join(hashed)} are too small for a JPEG, and are hashed instead"
+            )
         return tuple(found)
 
     @property
@@ -195,7 +210,9 @@ def plan_rounds_scale(
         storage_load_hop_bps=load_hop_bps / byte,
         budget_hop_bps=budget.hop_bps,
         budget_source=budget.source,
-        models=tuple(_model_step(model, needs.pools, divisors) for model in needs.models),
+        models=tuple(
+            _model_step(model, needs.pools, divisors, settings.work) for model in needs.models
+        ),
         reason=f"stride: {stride_reason}; CPU: {cpu_reason}; bytes: {byte_reason}",
     )
     _refuse_too_small(scale, settings, slowest_bps, memory_available_bytes)
@@ -219,7 +236,9 @@ def _storage_rates(pool: ServerPool, models: Sequence[Sensitivity]) -> list[floa
     return rates
 
 
-def _model_step(model: Sensitivity, pools: Sequence[ServerPool], divisors: Divisors) -> ModelStep:
+def _model_step(
+    model: Sensitivity, pools: Sequence[ServerPool], divisors: Divisors, work: Work
+) -> ModelStep:
     groups = [g for pool in pools for g in pool.groups if g.gpu_type == model.gpu_type]
     costs: StageCosts = stage_costs_of(model, model.reference_cpus)
     bundle = bundle_of(costs.gpu_s)
@@ -229,6 +248,7 @@ def _model_step(model: Sensitivity, pools: Sequence[ServerPool], divisors: Divis
         bundle=bundle,
         step_s=bundle * costs.gpu_s,
         dataset_items=dataset_items_of(costs, divisors),
+        is_hashed=work_on(item_bytes_of(costs, 1, divisors), work) != work,
         splits=costs.dataset_bytes > fair_bytes,
     )
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from emulator.training.specification import Pipeline, PipelineShare
+from emulator.training.dataset import LEAST_JPEG_ITEM_BYTES
+from emulator.training.specification import Pipeline, PipelineShare, Work
 from traces.stage_costs import StageCosts
 
 LEAST_STEP_S = 0.25
@@ -68,17 +69,29 @@ def dataset_items_of(costs: StageCosts, divisors: Divisors) -> int:
     return max(round(steps * ITEMS_PER_STEP), 1)
 
 
+def item_bytes_of(costs: StageCosts, gpus: int, divisors: Divisors) -> int:
+    """Size of an item of a worker of ``gpus`` GPUs; 0 where nothing is read."""
+    if not costs.read_bytes:
+        return 0
+    per_item = gpus * bundle_of(costs.gpu_s) / ITEMS_PER_STEP
+    return max(round(costs.read_bytes * per_item / divisors.bytes), 1)
+
+
+def work_on(item_bytes: int, wanted: Work) -> Work:
+    """What is done with items of ``item_bytes``: those that hold no image are hashed."""
+    return "hash" if item_bytes < LEAST_JPEG_ITEM_BYTES else wanted
+
+
 def worker_work(
     costs: StageCosts, gpus: int, cpus: float, memory_bytes: float, divisors: Divisors
 ) -> WorkerWork:
     """The work of ``gpus`` GPUs on one server, with these CPUs and memory together (unscaled)."""
     bundle = bundle_of(costs.gpu_s)
     per_item = gpus * bundle / ITEMS_PER_STEP
-    item_bytes = round(costs.read_bytes * per_item / divisors.bytes)
     return WorkerWork(
         pipeline=Pipeline(
             items=ITEMS_PER_STEP,
-            item_bytes=max(item_bytes, 1) if costs.read_bytes else 0,
+            item_bytes=item_bytes_of(costs, gpus, divisors),
             dataset_items=dataset_items_of(costs, divisors),
             cpu_s_per_item=costs.cpu_s * per_item / divisors.cpu,
         ),

@@ -11,10 +11,10 @@ from emulator.rounds.cluster_network import STORAGE, ClusterNetwork, server_name
 from emulator.rounds.commands import CommandPlace, command_specification
 from emulator.rounds.lease import Held, Lease
 from emulator.rounds.running_job import RunningJob, RunningWorker
-from emulator.rounds.steps import Divisors, WorkerWork, worker_work
+from emulator.rounds.steps import Divisors, WorkerWork, work_on, worker_work
 from emulator.rounds.storage_ceilings import StorageCeilings
 from emulator.session import Session
-from emulator.training.specification import LoaderSpecification, PipelineState, StorageRoute
+from emulator.training.specification import LoaderSpecification, PipelineState, StorageRoute, Work
 
 STORAGE_PORT = 19000
 _FIRST_BARRIER_PORT = 20000
@@ -30,7 +30,7 @@ PREFETCH_STEPS = 2
 class PipelineKind:
     """What is the same for the pipelines of all jobs of a run."""
 
-    work: str
+    work: Work
     congestion_control: str
     seed: int
 
@@ -165,7 +165,7 @@ class WorkerStarter:
             state=state,
             shuffle_seed=(self._kind.seed << 32) + (lease.number << 8) + worker.rank,
             prefetch_steps=PREFETCH_STEPS,
-            work="jpeg" if self._kind.work == "jpeg" else "hash",
+            work=work_on(work.pipeline.item_bytes, self._kind.work),
         )
         return {
             "job": lease.job,

@@ -17,6 +17,10 @@ _PIECE_BYTES = 2**16  # some 70 us
 _UNLOCKED_BYTES = 2**12
 """hashlib releases the interpreter's lock for pieces of 2 KiB and more."""
 
+# Markers; within an image no such bytes follow each other. (ITU-T T.81, annex B)
+_JPEG_STARTS = b"\xff\xd8\xff"
+_JPEG_ENDS = b"\xff\xd9"
+
 FILLER = bytearray(_PIECE_BYTES)
 """What is worked on where nothing is read."""
 
@@ -46,14 +50,27 @@ class _Hashing:
 
 
 class _JpegDecoding:
-    """Decodes an item; what follows the image in its bytes is padding."""
+    """Decodes the images that lie whole in an item over and over, one a call."""
 
     def __init__(self) -> None:
         self._image = require_pillow()
+        self._offset = 0
 
     def __call__(self, data: bytearray) -> None:
-        with self._image.open(io.BytesIO(data)) as image:
+        """ValueError where there is no image in ``data``."""
+        found = self._next(data) or self._next(data, from_start=True)
+        if found is None:
+            raise ValueError(f"no JPEG lies whole in an item of {len(data)} bytes")
+        with self._image.open(io.BytesIO(found)) as image:
             image.load()
+
+    def _next(self, data: bytearray, *, from_start: bool = False) -> bytearray | None:
+        start = data.find(_JPEG_STARTS, 0 if from_start else self._offset)
+        end = data.find(_JPEG_ENDS, start)
+        if start < 0 or end < 0:
+            return None
+        self._offset = end + len(_JPEG_ENDS)
+        return data[start : self._offset]
 
 
 def require_pillow() -> ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import random
 import shutil
@@ -14,9 +15,13 @@ from emulator.training.cpu_work import require_pillow
 from traces.errors import EmulationError
 
 _CHUNK_BYTES = 2**20
-_IMAGES = 8  # different ones; they repeat, for making them takes long
-_JPEG_QUALITY = 90
-_SIDES = (2048, 1024, 512, 256, 128, 64, 32, 16, 8)
+_IMAGES = 64  # different ones; they repeat, for making them takes long
+_JPEG_QUALITY = 75
+_SIDE_PIXELS = 64
+_MOST_JPEG_BYTES = 4096  # noise compresses badly, and always about as badly
+
+LEAST_JPEG_ITEM_BYTES = 2 * _MOST_JPEG_BYTES
+"""Of an item, so that one image at least lies in it whole, wherever it was cut."""
 
 
 def make_dataset(path: Path, size_bytes: int, seed: int) -> None:
@@ -28,31 +33,23 @@ def make_dataset(path: Path, size_bytes: int, seed: int) -> None:
     _write(path, size_bytes, iter(lambda: source.randbytes(_CHUNK_BYTES), b""))
 
 
-def make_jpeg_dataset(path: Path, size_bytes: int, item_bytes: int, seed: int) -> None:
-    """Real JPEGs of noise, each at the start of a slot of ``item_bytes``, zeros behind it.
+def make_jpeg_dataset(path: Path, size_bytes: int, seed: int) -> None:
+    """Real JPEGs of noise, one behind the other, so that items of any size are made of them.
 
-    ValueError where not even the smallest image fits a slot; errors as in ``make_dataset``.
+    Errors as in ``make_dataset``; MissingCapabilityError where Pillow is not installed.
     """
-    images = [_image(item_bytes, seed + place) for place in range(_IMAGES)]
-    _write(path, size_bytes, _repeated(images))
-
-
-def _image(item_bytes: int, seed: int) -> bytes:
-    """The largest square image of noise that fits."""
-    library = require_pillow()
     source = random.Random(seed)  # noqa: S311 - filler, no secret
-    for side in _SIDES:
-        noise = library.frombytes("RGB", (side, side), source.randbytes(3 * side * side))
-        encoded = io.BytesIO()
-        noise.save(encoded, "JPEG", quality=_JPEG_QUALITY)
-        if encoded.tell() <= item_bytes:
-            return encoded.getvalue().ljust(item_bytes, b"\0")
-    raise ValueError(f"an item of {item_bytes} bytes has no room for a JPEG")
+    images = [_image(source) for _ in range(_IMAGES)]
+    _write(path, size_bytes, itertools.cycle(images))
 
 
-def _repeated(images: list[bytes]) -> Iterator[bytes]:
-    while True:
-        yield from images
+def _image(source: random.Random) -> bytes:
+    library = require_pillow()
+    size = (_SIDE_PIXELS, _SIDE_PIXELS)
+    noise = library.frombytes("RGB", size, source.randbytes(3 * _SIDE_PIXELS**2))
+    encoded = io.BytesIO()
+    noise.save(encoded, "JPEG", quality=_JPEG_QUALITY)
+    return encoded.getvalue()
 
 
 def _write(path: Path, size_bytes: int, chunks: Iterator[bytes]) -> None:

@@ -11,6 +11,7 @@ from harness.cli.options import (
     begin_rootless,
     json_option,
     output_option,
+    quiet_option,
     refuse_rootless,
     rootless_option,
     run_id_option,
@@ -36,6 +37,7 @@ from traces.scenario_file import ScenarioFile
     type=click.Path(path_type=Path),
     help="Go on with the run in this directory, which was killed or interrupted.",
 )
+@quiet_option
 @json_option
 @click.pass_context
 def emulate(

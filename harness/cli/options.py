@@ -16,6 +16,8 @@ from traces.errors import BadInputError, MissingCapabilityError
 INTERRUPTED = 130
 """Exit code of a run that a person stopped, as shells have it."""
 
+_QUIET = "roundelay.quiet"
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 scenario_argument: Decorator = click.argument(
@@ -40,11 +42,24 @@ run_id_option: Decorator = click.option(
     show_default="eight random digits",
     help="Name of the run in namespaces and cgroups: 4 to 12 lower-case letters and digits.",
 )
+quiet_option: Decorator = click.option(
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _option, value: context.meta.update({_QUIET: value}),
+    help="Leave progress out of standard error, for logs; warnings and results stay.",
+)
 rootless_option: Decorator = click.option(
     "--rootless",
     is_flag=True,
     help="Emulate without root, in a user namespace; without cgroups.",
 )
+
+
+def is_quiet() -> bool:
+    """Whether the verb that runs was told to leave progress out."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
 
 
 def check_arm(only_arm: str | None, names: Sequence[str], scenario_file: Path) -> None:

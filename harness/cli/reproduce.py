@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import INTERRUPTED, json_option
+from harness.cli.options import INTERRUPTED, is_quiet, json_option, quiet_option
 from harness.cli.show import console, print_json
 from harness.cli.show_reproduced import duration, print_figures, print_recipes
 from harness.experiments.reproduce.data_files import CONTENTS
@@ -48,6 +48,7 @@ _LINES_APART_S = 10.0  # of progress, on a console that is no terminal
     help="Directory for the results, new or empty. Default: reproduced/ID-TIME. "
     "With --all, one directory below it for each ID, and those that are finished are kept.",
 )
+@quiet_option
 @json_option
 @click.pass_context
 def reproduce(
@@ -184,7 +185,11 @@ def _make(
 
 @contextlib.contextmanager
 def _progress(recipe: Recipe) -> Iterator[Callable[[str], None]]:
-    """A line that changes; on a console that is no terminal, a line now and then."""
+    """A line that changes; on a console that is no terminal, a line now and then; with --quiet
+    nothing."""
+    if is_quiet():
+        yield lambda _: None
+        return
     console.print(f"{recipe.id}: {recipe.title} (about {duration(recipe.seconds)} on two cores)")
     if console.is_terminal:
         with console.status(recipe.id) as status:

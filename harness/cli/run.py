@@ -11,6 +11,7 @@ from harness.cli.options import (
     begin_rootless,
     json_option,
     output_option,
+    quiet_option,
     refuse_rootless,
     rootless_option,
     run_id_option,
@@ -25,6 +26,7 @@ from traces.scenario_file import ScenarioFile
 @output_option
 @run_id_option
 @rootless_option
+@quiet_option
 @json_option
 @click.pass_context
 def run(

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from emulator.emulate import Progress as ProgressCallback
-from harness.cli.options import INTERRUPTED
+from harness.cli.options import INTERRUPTED, is_quiet
 from harness.report.words import quantity
 
 console = Console(stderr=True, highlight=False)
@@ -36,7 +36,11 @@ def print_warnings(warnings: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def progress_bars() -> Iterator[ProgressCallback]:
-    """Bars by what is going on; on a console that is no terminal, one line for each thing begun."""
+    """Bars by what is going on; on a console that is no terminal, one line for each thing begun;
+    with --quiet nothing."""
+    if is_quiet():
+        yield lambda *_: None
+        return
     if not console.is_terminal:
         begun: set[str] = set()
 

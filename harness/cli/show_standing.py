@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from harness.cli.options import is_quiet
 from harness.cli.show import console
 from harness.experiments.rounds.emulate import Standing
 
@@ -19,7 +20,11 @@ Show = Callable[[str, Standing], None]
 
 @contextlib.contextmanager
 def standing_bars() -> Iterator[Show]:
-    """A bar for each run; on a console that is no terminal, a line every half minute."""
+    """A bar for each run; on a console that is no terminal, a line every half minute; with --quiet
+    nothing."""
+    if is_quiet():
+        yield lambda *_: None
+        return
     if not console.is_terminal:
         yield _lines()
         return

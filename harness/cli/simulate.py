@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.cli.carry_out import carry_out
-from harness.cli.options import json_option, output_option, scenario_argument
+from harness.cli.options import json_option, output_option, quiet_option, scenario_argument
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario_file import ScenarioFile
 
@@ -15,6 +15,7 @@ from traces.scenario_file import ScenarioFile
 @click.command()
 @scenario_argument
 @output_option
+@quiet_option
 @json_option
 @click.pass_context
 def simulate(

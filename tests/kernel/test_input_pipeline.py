@@ -406,7 +406,7 @@ def test_a_loader_without_storage_is_lost(storage: Storage) -> None:
 
 def test_real_jpegs_are_decoded(tmp_path: Path) -> None:
     file = tmp_path / "images"
-    make_jpeg_dataset(file, 20 * ITEM_BYTES, ITEM_BYTES, seed=1)
+    make_jpeg_dataset(file, 20 * ITEM_BYTES, seed=1)
     with storage_at(FAST_BPS, file) as server:
         specification = replace(server.specification(0.4, 2e-3), work="jpeg")
         with loading(specification) as loader:

@@ -103,7 +103,7 @@ def test_an_interrupt_keeps_the_arm_that_was_done(scenario: Path, tmp_path: Path
 
 
 def one_arm(scenario: Path) -> Path:
-    text = scenario.read_text().partition("arms:")[0].replace("26 s", "13 s")
+    text = scenario.read_text().partition("arms:")[0].replace("26 s", "13 s, work: jpeg")
     scenario.write_text(text.replace("proportional", "tune"))
     return scenario
 
@@ -111,9 +111,11 @@ def one_arm(scenario: Path) -> Path:
 def test_a_recorded_schedule_is_replayed(scenario: Path, tmp_path: Path) -> None:
     one_arm(scenario)
     assert roundelay("simulate", scenario, "-o", tmp_path / "recorded").returncode == 0
-    again = ("--schedule", tmp_path / "recorded", "-o", tmp_path / "replayed")
+    again = ("--schedule", tmp_path / "recorded", "-o", tmp_path / "replayed", "--quiet")
     done = roundelay("emulate", scenario, *again, "--run-id", "small4", "--json")
     assert done.returncode == 0, done.stderr
+    assert "emulating" not in done.stderr
+    assert any("hashed instead" in words for words in json.loads(done.stdout)["scale"]["warnings"])
     states = json.loads(done.stdout)["arms"][0]["emulated"]["runs"][0]["jobs"]["states"]
     assert states == {"finished": 6}
     recorded, replayed = (

@@ -130,6 +130,49 @@ def test_the_curve_is_that_of_a_job_alone(
     assert {phase.rate_bps for phase in curve.phases} <= {LINE_RATE_BPS}
 
 
+def of_others(duration_s: float, ready_s: float, *, blocking: bool = False) -> Transfer:
+    """A transfer in which the first worker only receives."""
+    return Transfer(
+        ready_s, duration_s * SECOND_BYTES, Pattern.PAIRS, blocking, pairs=((1, 0), (2, 1))
+    )
+
+
+@pytest.mark.parametrize(
+    ("demand", "period_s", "phases"),
+    [
+        # it is not on the curve of the first worker, but the iteration waits for it
+        (Demand(0.5, (of_others(0.25, 0.5),)), 0.75, []),
+        # a blocking one holds the timeline of all
+        (
+            Demand(1.0, (of_others(0.5, 0.25, blocking=True), seconds(0.25, 0.5))),
+            1.5,
+            [(1.0, 1.25)],
+        ),
+        # others' links are not the first worker's
+        (Demand(1.0, (of_others(0.5, 0.25), seconds(0.25, 0.5))), 1.0, [(0.5, 0.75)]),
+        # to two others goes twice as much
+        (
+            Demand(1.0, (seconds(0.25, 0.5, pattern=Pattern.PAIRS, pairs=((0, 1), (0, 2))),)),
+            1.0,
+            [(0.5, 1.0)],
+        ),
+    ],
+)
+def test_the_curve_is_that_of_the_first_worker(
+    demand: Demand, period_s: float, phases: list[tuple[float, float]]
+) -> None:
+    curve = demand_curve(demand, LINE_RATE_BPS)
+    assert curve.period_s == period_s
+    assert [(phase.start_s, phase.end_s) for phase in curve.phases] == phases
+
+
+def test_a_worker_sends_to_each_of_its_pairs() -> None:
+    transfer = Transfer(0, 6, Pattern.PAIRS, pairs=((0, 1), (0, 2), (1, 0)))
+    assert [transfer.sent_bytes(rank) for rank in range(3)] == [12, 6, 0]
+    assert Transfer(0, 6, Pattern.RING).sent_bytes(2) == 6
+    assert Transfer(0, 6, Pattern.ALL_TO_ALL).sent_bytes(2) == 6
+
+
 def test_a_limited_transfer_takes_longer_at_its_own_rate() -> None:
     limited = seconds(0.25, 0.5, rate_limit_bps=LINE_RATE_BPS / 2)
     (phase,) = demand_curve(Demand(0.5, (limited,)), LINE_RATE_BPS).phases

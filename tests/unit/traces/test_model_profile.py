@@ -15,7 +15,7 @@ from traces import model_profile
 from traces.demand import Demand, Pattern, Transfer
 from traces.errors import BadInputError
 from traces.model_profile import ModelProfile, profile_document, read_profile, write_profile
-from traces.models.vgg19 import vgg19
+from traces.models import RECONSTRUCTED
 
 WHOLE = ModelProfile(
     model="a model",
@@ -34,6 +34,8 @@ WHOLE = ModelProfile(
     source="a paper, table 3",
     measured_iteration_s=0.3,
 )
+
+KNOWN = [RECONSTRUCTED["vgg19"].profile(1), RECONSTRUCTED["gpt3"].profile(4)]
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def refusal(file: Path, text: str | bytes) -> BadInputError:
     return caught.value
 
 
-@pytest.mark.parametrize("profile", [WHOLE, make_profile(), vgg19(4), vgg19(1)])
+@pytest.mark.parametrize("profile", [WHOLE, make_profile(), *KNOWN])
 def test_a_profile_survives_its_file(tmp_path: Path, profile: ModelProfile) -> None:
     write_profile(profile, tmp_path / "p.json")
     assert read_profile(tmp_path / "p.json") == profile

@@ -6,7 +6,7 @@ import io
 import sys
 
 import pytest
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from emulator.training import cpu_work
 from emulator.training.cpu_work import work_of
@@ -38,12 +38,31 @@ def test_a_short_piece_is_repeated_for_as_long_as_hashlib_holds_no_lock(
     assert all(len(piece) > 2047 for piece in pieces)
 
 
-def test_a_padded_jpeg_is_decoded_and_noise_is_not() -> None:
+def test_images_that_lie_whole_in_an_item_are_decoded_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = (jpeg(colour) for colour in ("red", "blue"))
+    decoded: list[bytes] = []
+    real_open = Image.open
+    monkeypatch.setattr(
+        Image, "open", lambda file: decoded.append(file.getvalue()) or real_open(file)
+    )
+    work = work_of("jpeg")
+    for _ in range(5):
+        work(bytearray(one[100:] + one + two + two[:100]))
+    assert decoded == [one, two, one, two, one]
+
+
+def test_an_item_without_a_whole_image_is_refused() -> None:
+    for data in (bytes(1000), jpeg("red")[1:], jpeg("red")[:-1]):
+        with pytest.raises(ValueError, match="no JPEG lies whole"):
+            work_of("jpeg")(bytearray(data))
+
+
+def jpeg(colour: str) -> bytes:
     encoded = io.BytesIO()
-    Image.new("RGB", (64, 64), "red").save(encoded, "JPEG")
-    work_of("jpeg")(bytearray(encoded.getvalue() + bytes(500)))
-    with pytest.raises(UnidentifiedImageError):
-        work_of("jpeg")(bytearray(1000))
+    Image.new("RGB", (64, 64), colour).save(encoded, "JPEG")
+    return encoded.getvalue()
 
 
 def test_without_pillow_jpeg_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,15 @@ def test_words_for_people_are_on_standard_error(simulated: tuple[Result, Path]) 
     assert "speed-up" in said
 
 
+def test_quiet_leaves_progress_out_and_nothing_else(tmp_path: Path) -> None:
+    file = write_scenario(tmp_path, ROUNDS_SCENARIO)
+    words = ["simulate", str(file), "-o", str(tmp_path / "out"), "--quiet"]
+    said = CliRunner().invoke(main, words).stderr
+    assert "..." not in said
+    assert "speed-up" in said
+    assert "report.html" in said
+
+
 def test_the_table_has_the_numbers_of_the_document(
     simulated: tuple[Result, Path], arms: dict[str, Any]
 ) -> None:

@@ -1,0 +1,41 @@
+"""The ``workload`` of a scenario whose jobs stand in the file."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from traces.quantities import DurationS
+from traces.routing import MAX_VARIANTS
+from traces.scenario_file import Name, Strict
+
+
+class JobSpec(Strict):
+    """One job: its profile (a known model, or a file beside the scenario), servers and start.
+
+    ``weight`` and ``priority`` (the greater goes first) count where the sharing is of that name.
+    """
+
+    id: Name
+    profile: str = Field(min_length=1)
+    batch_per_gpu: int | None = Field(
+        default=None, ge=1, description="samples per GPU and iteration; a known model has a default"
+    )
+    servers: list[str] = Field(min_length=1, max_length=64)
+    start: DurationS = Field(default=0.0, description="when its first iteration starts")
+    weight: float = Field(default=1.0, ge=0.001, le=1000, allow_inf_nan=False)
+    priority: int = Field(default=0, ge=0, le=7, description="a traffic class of IEEE 802.1Q")
+    path: int = Field(
+        default=0, ge=0, lt=MAX_VARIANTS, description="which of the equal paths of its pairs"
+    )
+
+
+class WorkloadSpec(Strict):
+    """The jobs; the first iterations of each warm its connections up and are not counted.
+
+    measured_profiles: a directory of profiles that go before the known models of the same name.
+    """
+
+    jobs: list[JobSpec] = Field(min_length=1, max_length=63)
+    measured_profiles: str | None = Field(default=None, min_length=1)
+    iterations: int = Field(default=30, ge=2, le=100_000)
+    warmup_iterations: int = Field(default=3, ge=0, le=1000)
