@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.report.words import counted, number
+
 Floats = NDArray[np.float64]
 
 MAX_POINTS = 1500
@@ -47,3 +49,22 @@ def distribution(values: Floats) -> tuple[Floats, Floats, float]:
 def note(samples: float, kind: str) -> str:
     """What the caption must say where points stand for several samples; empty where they do not."""
     return f"Each point stands for {math.ceil(samples)} {kind}." if samples > 1 else ""
+
+
+def evenly(values: Floats, at_most: int) -> NDArray[np.intp]:
+    """Positions of ``at_most`` of the values, evenly by their ranks: the least and the largest are
+    among them, which matters where few stand out from many."""
+    order: NDArray[np.intp] = np.argsort(values, kind="stable")
+    if values.size > at_most:
+        order = order[np.linspace(0, values.size - 1, at_most).astype(int)]
+    return order
+
+
+def evenly_note(drawn: int, of: int, kind: str, by: str) -> str:
+    """What the caption must say where only some are drawn; empty where all are."""
+    if drawn == of:
+        return ""
+    return (
+        f"{number(drawn)} of {counted(of, kind, f'{kind}s')} are drawn, evenly by {by}, with the "
+        "least and the largest."
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.report.page import write_report
-from tests.unit.harness.report.rounds_run import write_rounds_run
+from tests.unit.harness.report.rounds_run import write_both_sides, write_rounds_run
 from tests.unit.test_report import write_run
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     runs = {
         "iterations": write_run(place / "iterations"),
         "rounds": write_rounds_run(place / "rounds"),
+        "emulated-rounds": write_both_sides(place / "emulated-rounds"),
     }
     files = {kind: place / f"{kind}.html" for kind in runs}
     for kind, directory in runs.items():

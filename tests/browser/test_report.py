@@ -28,7 +28,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser.reader import DESKTOP, PHONE, SMALL_PHONE, Reader
 
-FIGURES = {"iterations": 7, "rounds": 6}
+FIGURES = {"iterations": 7, "rounds": 6, "emulated-rounds": 9}
 
 every_kind = pytest.mark.parametrize("kind", FIGURES)
 
@@ -142,6 +142,49 @@ def test_csv_of_rounds_holds_gpus_in_use(reader: Reader, reports: dict[str, Path
     lines = reader.downloaded("run1_gpus-in-use.csv").splitlines()
     assert lines[0] == "arm,seed,from_s,until_s,gpus_in_use"
     assert lines[1] == "proportional,1,0,300,8"
+
+
+def test_pointing_at_a_job_tells_what_it_is(reader: Reader, reports: dict[str, Path]) -> None:
+    reader.open(reports["emulated-rounds"], DESKTOP)
+    reader.ask(
+        """Plotly.Fx.hover(document.querySelector("#run1_job-by-job .plot"),
+            [{curveNumber: 1, pointNumber: 0}])"""
+    )
+    told = reader.ask(
+        """return [...document.querySelectorAll("#run1_job-by-job .hovertext")]
+            .map((label) => label.textContent.replace(/\\s/g, " ")).join(" ")"""
+    )
+    for words in ("job job-0, seed 1, alexnet, −20.00 %", "1.25 h emulated", "proportional"):
+        assert words in told
+
+
+@pytest.mark.parametrize(
+    ("figure", "header", "row"),
+    [
+        (
+            "job-by-job",
+            "arm,seed,job,model,emulated_s,simulated_s,error",
+            "proportional,1,job-0,alexnet,4500,3600,-0.2",
+        ),
+        (
+            "cpu-use",
+            "arm,seed,job,server,from_s,until_s,cpus_enforced,cpus_used,cpu_demanded_s,length_s",
+            "proportional,1,job-0,0,180000,360000,4,2,288000,180000",
+        ),
+        ("both-sides", "jct_s,share_at_or_below,arm,side", "4500,0.0125,proportional,emulated"),
+    ],
+)
+def test_figures_of_an_emulation_are_there_to_take_away(
+    reader: Reader, reports: dict[str, Path], figure: str, header: str, row: str
+) -> None:
+    reader.open(reports["emulated-rounds"], DESKTOP)
+    for kind in ("a", "button"):
+        reader.ask(f"document.querySelector('#run1_{figure} .downloads {kind}').focus()")
+        reader.press(Keys.ENTER)
+    assert reader.downloaded(f"run1_{figure}.csv").splitlines()[:2] == [header, row]
+    drawing = ElementTree.fromstring(reader.downloaded(f"run1_{figure}.svg"))  # noqa: S314
+    assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+    assert reader.errors() == []
 
 
 def test_printing_unfolds_what_is_folded_and_folds_it_again(reader: Reader, report: Path) -> None:

@@ -29,12 +29,12 @@ def article_of(run: RunData, identity: str) -> Article:
     """identity: the article's id on the page, with which those of its figures begin."""
     summary = run.summary
     mechanisms = tables.mechanism_table(summary)
-    emulation = emulation_section(summary)
+    emulation = emulation_section(run, identity)
     return Article(
         title=summary.scenario,
         description=summary.description,
         facts=_facts(run),
-        outcome=outcome(summary),
+        outcome=outcome(summary, run.sides),
         overview=join(
             tag("p", setting.setting(summary)),
             *(tag("p", words, class_="warning") for words in jobs.left_out_words(summary)),
@@ -44,8 +44,8 @@ def article_of(run: RunData, identity: str) -> Article:
             ("Arms", _arms(run, identity)),
             ("Completion times", _completion_times(run, identity)),
             ("GPUs", _gpus(run, identity)),
-            ("Jobs", jobs.jobs_section(summary)),
-            ("What was simulated", _what_was_simulated(run)),
+            ("Jobs", jobs.jobs_section(summary, run.sides)),
+            (f"What was {run.sides.done}", _what_was_done(run)),
             *([("Mechanisms", mechanisms)] if mechanisms else []),
             ("Provenance", _provenance(run)),
         ],
@@ -60,11 +60,7 @@ def _facts(run: RunData) -> list[str]:
         found.append(f"{span(counts, number)} jobs")
         found.append(f"{span([arm.num_gpus for arm in summary.arms], number)} GPUs")
     found.append(counted(len(summary.seeds), "seed", "seeds"))
-    emulated = [arm.emulated for arm in summary.arms if arm.emulated]
-    if not emulated:
-        return [*found, "simulated"]
-    predicted = any(arm.errors for arm in emulated)
-    return [*found, "simulated and emulated" if predicted else "emulated"]
+    return [*found, run.sides.done]
 
 
 def _arms(run: RunData, identity: str) -> Html:
@@ -95,17 +91,27 @@ def _completion_times(run: RunData, identity: str) -> Html:
 def _gpus(run: RunData, identity: str) -> Html:
     figure = gpus_in_use(run)
     if figure is None:
-        return tag("p", "Nothing was simulated, so no GPU was in use.")
-    return figure_html(figure, f"{identity}_{figure.name}", "h3")
+        return tag("p", f"Nothing was {run.sides.shown}, so no GPU was in use.")
+    return join(
+        figure_html(figure, f"{identity}_{figure.name}", "h3"),
+        tag("p", _timelines(run.timelines), class_="remark") if run.timelines else "",
+    )
 
 
-def _what_was_simulated(run: RunData) -> Html:
-    return join(options.schedulers(run.summary), options.options_table(run.summary))
+def _timelines(files: list[str]) -> str:
+    return (
+        f"Perfetto (ui.perfetto.dev) opens {listed(files)} in the directory of the run, where "
+        "every GPU of every server has a track that shows which job holds it, and when."
+    )
+
+
+def _what_was_done(run: RunData) -> Html:
+    return join(options.schedulers(run.summary), options.options_table(run.summary, run.sides))
 
 
 def _provenance(run: RunData) -> Html:
     return join(
-        provenance_table({"simulated": run.provenance}, run.summary.seeds),
+        provenance_table({run.sides.done: run.provenance}, run.summary.seeds),
         *(
             tag("details", tag("summary", f"Profiles of models ({names})"), tag("p", text))
             for text, names in _profiles(run)

@@ -126,6 +126,7 @@ class ErrorsRead(Document):
 class EmulatedRead(Document):
     """An arm on real workers. incidents: what went wrong and was mended."""
 
+    runs: list[SeedRead]
     verdict: VerdictRead
     errors: ErrorsRead | None
     incidents: list[str]

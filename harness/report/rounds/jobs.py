@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harness.report.html import Html, join, table, tag
 from harness.report.rounds.documents import ArmRead, SeedRead, Summary
+from harness.report.rounds.sides import Sides
 from harness.report.words import counted, listed, number, numbers_listed, sentence, span
 
 
@@ -18,11 +19,11 @@ class _Run:
     seed: SeedRead
 
 
-def jobs_section(summary: Summary) -> Html:
+def jobs_section(summary: Summary, sides: Sides) -> Html:
     """The section about jobs. Nothing that was left out, or put in order, goes without a word."""
     runs = _runs(summary)
     if not runs:
-        return tag("p", "Nothing was simulated, so no job was read.")
+        return tag("p", f"Nothing was {sides.shown}, so no job was read.")
     left_out, rules, sources = left_out_words(summary), _rules(summary), _sources(summary)
     return join(
         _table(runs),

@@ -1,4 +1,4 @@
-"""What was simulated: the schedulers in words, the cluster, the jobs, and every option. Pure."""
+"""What was done: the schedulers in words, the cluster, the jobs, and every option. Pure."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from harness.report.rounds.names import (
     meaning,
 )
 from harness.report.rounds.setting import cluster_words
+from harness.report.rounds.sides import Sides
 from harness.report.words import counted, duration, listed, number, sentence
 
 
@@ -48,7 +49,7 @@ def schedulers(summary: Summary) -> Html:
     )
 
 
-def options_table(summary: Summary) -> Html:
+def options_table(summary: Summary, sides: Sides) -> Html:
     """One row an option: what all arms say, or each what it says."""
     rows: list[tuple[str, Callable[[ArmRead], str]]] = [
         ("Cluster", lambda arm: cluster_words(arm.cluster)),
@@ -62,7 +63,7 @@ def options_table(summary: Summary) -> Html:
     for name in dict.fromkeys(name for arm in summary.arms for name in arm.simulation):
         rows.append((meaning(OPTIONS, name), _option(name)))
     return table(
-        "What was simulated",
+        f"What was {sides.done}",
         ["What", "How"],
         [[title, _agreed(summary.arms, say)] for title, say in rows],
         "-w",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.report.rounds.comparison import BOUND, compared, speedup, unlike_first
 from harness.report.rounds.documents import ArmRead, IntervalRead, Summary
+from harness.report.rounds.sides import Sides
 from harness.report.words import (
     NOTHING,
     SPACE,
@@ -14,24 +15,23 @@ from harness.report.words import (
     sentence,
     significant,
     span,
+    within,
 )
 
 MANY_ARMS = 6
 
 
-def outcome(summary: Summary) -> str:
+def outcome(summary: Summary, sides: Sides) -> str:
     """What the first arm takes, and how much faster or slower the others are."""
-    parts = [*_progress(summary), *_effects(summary)]
+    parts = [*_progress(summary, sides), *_effects(summary), *_fidelity(summary)]
     return " ".join(sentence(part) for part in parts)
 
 
-def _progress(summary: Summary) -> list[str]:
+def _progress(summary: Summary, sides: Sides) -> list[str]:
     parts = []
     if summary.interrupted:
-        wanted = counted(len(summary.seeds), "seed", "seeds")
-        done = [f"{arm.name} with {len(arm.runs)} of {wanted}" for arm in summary.arms if arm.runs]
-        until_then = f"simulated until then: {listed(done)}" if done else "nothing was simulated"
-        parts.append(f"the run was interrupted; {until_then}")
+        until_then = [_until_then(summary, sides, side) for side in sides.places]
+        parts.append(f"the run was interrupted; {'; '.join(until_then)}")
     unended = sum(
         run.jobs.counted - run.jobs.counted_and_finished for arm in summary.arms for run in arm.runs
     )
@@ -39,6 +39,32 @@ def _progress(summary: Summary) -> list[str]:
         jobs = counted(unended, "job that counts has", "jobs that count have")
         parts.append(f"{jobs} not ended; times are those of the others, which are shorter")
     return parts
+
+
+def _until_then(summary: Summary, sides: Sides, side: str) -> str:
+    wanted = counted(len(summary.seeds), "seed", "seeds")
+    seeds = {
+        arm.name: len(
+            arm.runs if side == sides.shown else arm.emulated.runs if arm.emulated else []
+        )
+        for arm in summary.arms
+    }
+    done = [f"{name} with {count} of {wanted}" for name, count in seeds.items() if count]
+    return f"{side} until then: {listed(done)}" if done else f"nothing was {side}"
+
+
+def _fidelity(summary: Summary) -> list[str]:
+    """How far the emulation, where there is one, is from the times that were given."""
+    errors = [
+        arm.emulated.errors.mean_error
+        for arm in summary.arms
+        if arm.emulated and arm.emulated.errors
+    ]
+    if not errors:
+        return []
+    worst = within(max(map(abs, errors)))
+    where = "every arm" if len(errors) == len(summary.arms) else "every arm that was emulated"
+    return [f"these times are simulated; in {where} the mean is {worst} of the emulated one"]
 
 
 def _effects(summary: Summary) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a run of rounds simulated, and in what its arms differ, in plain words. Pure."""
+"""What a run of rounds is about, and in what its arms differ, in plain words. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIFFERENCES = {
 
 
 def setting(summary: Summary) -> str:
-    """What was simulated, for a reader who does not know such schedulers."""
+    """What happens in the run, for a reader who does not know such schedulers."""
     arms = summary.arms
     if not arms:
         return ""
@@ -31,7 +31,7 @@ def setting(summary: Summary) -> str:
     where = clusters[0] if len(set(clusters)) == 1 else "a cluster"
     rounds = span([arm.round_s for arm in arms], duration)
     parts = [
-        f"jobs that train models arrive at {where}, and a simulator decides anew every {rounds} "
+        f"jobs that train models arrive at {where}, and a scheduler decides anew every {rounds} "
         "which of them run: a policy says who comes first, a mechanism how much CPU and memory a "
         "job gets beside its GPUs, a placement on which servers",
     ]

@@ -22,7 +22,7 @@ from harness.report.figures.figure import (
 from harness.report.iterations.documents import Circle
 from harness.report.thinning import Floats, mean_of_runs, note
 from harness.report.words import bit_rate, listed, number, percent, seconds, time_unit
-from harness.scheduling.circles import compatibility_score
+from harness.scheduling.cassini.rotation import compatibility_score
 
 TICK_DEGREES = (0, 90, 180, 270)
 

@@ -31,3 +31,13 @@ def marker_of(index: int) -> dict[str, Any]:
         "size": 11 if hollow else 9,
         "line": {"width": 2 if hollow else 0},
     }
+
+
+def point_of(index: int, size: float | list[float]) -> dict[str, Any]:
+    """The mark of arm ``index`` where it is one of many that lie over each other."""
+    hollow = index % 2 == 1
+    return marker_of(index) | {
+        "size": size,
+        "opacity": 0.6,
+        "line": {"width": 1.3 if hollow else 0},
+    }

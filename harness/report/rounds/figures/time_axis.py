@@ -27,7 +27,10 @@ _LEAST_RATIO = 1.5
 
 
 def log_time_axis(
-    title: str, ends_s: tuple[float, float], unit: tuple[float, str]
+    title: str,
+    ends_s: tuple[float, float],
+    unit: tuple[float, str],
+    most_ticks: int = _MOST_TICKS,
 ) -> dict[str, Any]:
     """unit: the factor from seconds to the values on the axis, and its name. Ends are above 0."""
     low_s, high_s = ends_s
@@ -36,7 +39,7 @@ def log_time_axis(
     margin = ratio**0.04 if ratio >= _LEAST_RATIO else _LEAST_RATIO
     low_s, high_s = low_s / margin, high_s * margin
     inside = [tick for tick in _TICKS if low_s <= tick[0] <= high_s]
-    shown = inside[:: math.ceil(len(inside) / _MOST_TICKS) or 1]
+    shown = inside[:: math.ceil(len(inside) / most_ticks) or 1]
     ticks = (
         {
             "tickvals": [at_s * factor for at_s, _ in shown],

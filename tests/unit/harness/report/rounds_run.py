@@ -1,4 +1,4 @@
-"""A small run of rounds as ``roundelay simulate`` leaves it: two arms, two seeds, known times."""
+"""A small run of rounds as the verbs leave it: two arms, two seeds, known times."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ MODELS = ("alexnet", "lstm")
 
 # With proportional, a job takes twice the time of each model and length that it takes with tune.
 ARMS = {"proportional": 2.0, "tune": 1.0}
+
+SLOWER = 1.25
+"""How much longer than simulated a job takes emulated."""
+
+ENFORCED_CPUS = 4.0
+LEASE_S = 50 * HOUR_S
 
 
 def interval(value: float, low: float | None = None, high: float | None = None) -> dict[str, Any]:
@@ -166,12 +172,73 @@ def write_table(directory: Path, name: str, rows: pd.DataFrame) -> None:
     pq.write_table(table, directory / f"{name}.parquet")
 
 
+def used_lease_rows(arms: dict[str, float] = ARMS) -> pd.DataFrame:
+    """Those of lease_rows. The first of each arm is CPU-bound and uses 102 % of its CPUs, the
+    second is GPU-bound and uses half of them."""
+    rows = lease_rows(arms)
+    is_bound = rows["from_s"] == 0
+    return rows.assign(
+        cpus_enforced=ENFORCED_CPUS,
+        cpus_used=np.where(is_bound, 1.02, 0.5) * ENFORCED_CPUS,
+        cpu_demanded_s=np.where(is_bound, 1.0, 0.4) * ENFORCED_CPUS * LEASE_S,
+    )
+
+
+def emulated_document(mean_s: float, **changes: Any) -> dict[str, Any]:
+    """What was emulated of an arm whose simulated mean is ``mean_s``."""
+    return {
+        "runs": [seed_document(seed, mean_s * SLOWER) for seed in SEEDS],
+        "verdict": {"status": "valid", "invariants": []},
+        "errors": {
+            "emulated_mean_s": mean_s * SLOWER,
+            "simulated_mean_s": mean_s,
+            "mean_error": 1 / SLOWER - 1,
+            "mape": 1 - 1 / SLOWER,
+            "p95": 1 - 1 / SLOWER,
+            "most": 1 - 1 / SLOWER,
+        },
+        "incidents": [],
+    } | changes
+
+
+def emulated_summary(**changes: Any) -> dict[str, Any]:
+    """Of a run that was simulated and emulated."""
+    document = summary(**changes)
+    for each in document["arms"]:
+        each["emulated"] = emulated_document(each["jct_mean_s"]["value"])
+    divisors = {"stride": 188.0, "cpu": 88.0, "bytes": 401.0}
+    document["scale"] = {"divisors": divisors, "reason": "it fits", "warnings": ["it is coarse"]}
+    return document
+
+
 def write_rounds_run(directory: Path, document: dict[str, Any] | None = None) -> Path:
     """A directory as ``roundelay simulate`` leaves it."""
+    _write_documents(directory, document or summary())
+    _write_tables(directory, job_rows(), lease_rows())
+    return directory
+
+
+def write_both_sides(directory: Path, document: dict[str, Any] | None = None) -> Path:
+    """A directory as ``roundelay run`` leaves it. Every job takes SLOWER times as long emulated."""
+    _write_documents(directory, document or emulated_summary())
+    _write_tables(directory / "simulated", job_rows(), lease_rows())
+    _write_emulated(directory / "emulated")
+    return directory
+
+
+def write_emulated_run(directory: Path, document: dict[str, Any] | None = None) -> Path:
+    """A directory as ``roundelay emulate`` leaves it."""
+    alone = document or emulated_summary()
+    for each in alone["arms"]:
+        each["emulated"]["errors"] = None
+    _write_documents(directory, alone)
+    _write_emulated(directory)
+    return directory
+
+
+def _write_documents(directory: Path, document: dict[str, Any]) -> None:
     directory.mkdir(parents=True, exist_ok=True)
-    write_json(directory / "summary.json", document or summary())
-    write_table(directory, "jobs", job_rows())
-    write_table(directory, "rounds", lease_rows())
+    write_json(directory / "summary.json", document)
     (directory / "scenario.yaml").write_text("name: small\n", encoding="utf-8")
     write_json(
         directory / "provenance.json",
@@ -185,4 +252,16 @@ def write_rounds_run(directory: Path, document: dict[str, Any] | None = None) ->
             "profiles": dict.fromkeys(ARMS, "Models of a paper."),
         },
     )
-    return directory
+
+
+def _write_emulated(directory: Path) -> None:
+    jobs = job_rows()
+    _write_tables(directory, jobs.assign(jct_s=jobs["jct_s"] * SLOWER), used_lease_rows())
+    write_json(directory / "verdict.json", {})
+
+
+def _write_tables(directory: Path, jobs: pd.DataFrame, leases: pd.DataFrame) -> None:
+    directory.mkdir(exist_ok=True)
+    write_table(directory, "jobs", jobs)
+    write_table(directory, "rounds", leases)
+    write_json(directory / "timeline.json", {"traceEvents": []})

@@ -19,6 +19,7 @@ from harness.report.rounds import groups, jobs, sentences, setting
 from harness.report.rounds.documents import Summary
 from harness.report.rounds.figures.time_axis import log_time_axis
 from harness.report.rounds.occupancy import OccupancyBins
+from harness.report.rounds.sides import SIMULATED, Sides
 from harness.report.words import SPACE, duration, numbers_listed
 from tests.unit.harness.report.page import Page, page_of
 from tests.unit.harness.report.rounds_run import (
@@ -40,6 +41,7 @@ from traces.errors import BadInputError
 
 FIGURES = 6
 MEAN_S = 10 * HOUR_S
+SIMULATED_ALONE = Sides({SIMULATED: Path("run")})
 
 
 def read(**changes: Any) -> Summary:
@@ -47,7 +49,7 @@ def read(**changes: Any) -> Summary:
 
 
 def outcome_of(**changes: Any) -> str:
-    return sentences.outcome(read(**changes)).replace(SPACE, " ")
+    return sentences.outcome(read(**changes), SIMULATED_ALONE).replace(SPACE, " ")
 
 
 @pytest.mark.parametrize(
