@@ -73,7 +73,6 @@ def _arm() -> Arm:
         jobs=jobs,
         iterations=_ITERATIONS,
         warmup_iterations=0,
-        interleaver="none",
     )
 
 
@@ -84,7 +83,7 @@ def _run(arm: Arm) -> _Run:
         for network in networks:
             session.build_network(network.plan)
         began_s = now_s()
-        runs = start_jobs(session, networks, _ITERATIONS, scale, "cubic")
+        runs = start_jobs(session, networks, lambda _: _ITERATIONS, scale, "cubic")
         started_s = now_s() - began_s + START_LEAD_S
         busy_s, wall_s = time.process_time(), now_s()
         run_jobs(runs, now_s() + START_LEAD_S, lambda _: None, lambda: False, session.explain)

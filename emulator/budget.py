@@ -130,7 +130,6 @@ def _arm(cores: int) -> Arm:
         ),
         iterations=PROBES,
         warmup_iterations=0,
-        interleaver="none",
     )
 
 
@@ -153,7 +152,7 @@ def _try(
     try:
         for network in networks:
             session.build_network(network.plan)
-        runs = start_jobs(session, networks, PROBES, scale, "cubic")
+        runs = start_jobs(session, networks, lambda _: PROBES, scale, "cubic")
         children += [worker for run in runs for worker in run.workers]
         samplers = [start_sampler(session, network) for network in networks]
         children += samplers

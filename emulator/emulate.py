@@ -42,7 +42,7 @@ def emulate_arm(
         runs = start_jobs(
             session,
             networks,
-            arm.total_iterations,
+            arm.iterations_of,
             scale,
             arm.transport.congestion_control,
         )
@@ -90,7 +90,7 @@ def emulate_arm(
 
 def _shown(progress: Progress, arm: Arm, runs: Sequence[JobRun]) -> Callable[[JobRun], None]:
     """Progress over all jobs' iterations, for each that ends."""
-    total = arm.total_iterations * len(runs)
+    total = sum(run.iterations for run in runs)
 
     def on_iteration(_: JobRun) -> None:
         progress(f"emulating {arm.name}", sum(len(run.measured) for run in runs), total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from emulator.coordinator import JobRun, connect_workers
 from emulator.messages import Message, MessageSocket
@@ -18,7 +18,7 @@ FIRST_PORT = 20000
 def start_jobs(
     session: Session,
     networks: Sequence[PlannedNetwork],
-    iterations: int,
+    iterations: Callable[[Job], int],
     scale: ScalePlan,
     congestion_control: str,
 ) -> list[JobRun]:
@@ -34,7 +34,7 @@ def start_jobs(
                 JobRun(
                     job.id,
                     workers,
-                    iterations,
+                    iterations(job),
                     start_after_s=job.start_s,
                     compute_s=job.profile.demand.compute_s,
                 )

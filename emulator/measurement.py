@@ -140,7 +140,7 @@ def _verdict(
         steal_share=steal_share,
         lateness_s=[late for run in runs for late in run.lateness_s],
         iteration_s=counted[len(counted) // 2] if counted else 0.0,
-        iterations_wanted=arm.total_iterations * len(runs),
+        iterations_wanted=sum(arm.iterations_of(job) for job in arm.jobs),
         iterations_measured=sum(len(run.measured) for run in runs),
     )
     return judge(invariants_of(ports, switches, box), unenforced)

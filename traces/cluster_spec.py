@@ -19,6 +19,9 @@ from traces.topologies.preset import Preset
 DEFAULT_PRESET = "dumbbell"
 
 
+_KEYS_BESIDE = ("dedicated", "gpus")
+
+
 class TopologyFile(Strict):
     """A topology from a file beside the scenario."""
 
@@ -40,7 +43,8 @@ class TopologyFile(Strict):
 
 
 class ClusterSpec(Strict):
-    """The cluster. ``dedicated`` gives each job a whole copy of it, for the ideal.
+    """The cluster. ``dedicated`` gives each job a whole copy of it, for the ideal; ``gpus`` is how
+    many workers a scheduler may place on each server.
 
     ``preset`` (``dumbbell`` where nothing is said) or ``topology`` decides which keys stand beside
     them, all at one level of the file.
@@ -48,6 +52,7 @@ class ClusterSpec(Strict):
 
     network: Preset | TopologyFile
     dedicated: bool = False
+    gpus: int = Field(default=1, ge=1, le=64)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -57,8 +62,8 @@ class ClusterSpec(Strict):
         if not isinstance(given, dict):
             return handler(given)
         form = _form_of(given)
-        parameters = {key: given[key] for key in given if key not in ("preset", "dedicated")}
-        own = {key: given[key] for key in given if key == "dedicated"}
+        parameters = {key: given[key] for key in given if key not in ("preset", *_KEYS_BESIDE)}
+        own = {key: given[key] for key in given if key in _KEYS_BESIDE}
         return handler({"network": form.model_validate(parameters), **own})
 
     @classmethod
@@ -67,7 +72,7 @@ class ClusterSpec(Strict):
         form = _form_of(given if isinstance(given, dict) else {})
         choice = ("topology",) if form is TopologyFile else ("preset",)
         parameters = [key for key in form.model_fields if key != "topology"]
-        return (*choice, *parameters, "dedicated")
+        return (*choice, *parameters, *_KEYS_BESIDE)
 
     def build(self, directory: Path) -> ImportedCluster:
         """The cluster. directory: where a topology's file is looked for.

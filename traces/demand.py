@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-from numpy.typing import NDArray
-
 _FIRST_RANK = 0
 
 
@@ -104,28 +101,6 @@ class DemandCurve:
 
     period_s: float
     phases: tuple[Phase, ...]
-
-    def sample(
-        self, num_samples: int, period_s: float | None = None, repeats: int = 1
-    ) -> NDArray[np.float64]:
-        """Mean rate (bps) in each of ``num_samples`` equal slices, shape (num_samples,).
-
-        ``period_s`` stretches the silent end of the period, for a period rounded up to a grid;
-        the samples span ``repeats`` such periods. Bytes are preserved exactly: a slice that a
-        phase covers in part gets that part of its rate.
-        """
-        period = self.period_s if period_s is None else period_s
-        if period < self.period_s * (1 - 1e-9):
-            raise ValueError(
-                f"a period of {period} s is shorter than the curve's {self.period_s} s"
-            )
-        edges = np.linspace(0.0, period * repeats, num_samples + 1)
-        sent_bits = np.zeros(num_samples + 1)
-        for turn in range(repeats):
-            for phase in self.phases:
-                start_s, end_s = phase.start_s + turn * period, phase.end_s + turn * period
-                sent_bits += phase.rate_bps * (np.clip(edges, start_s, end_s) - start_s)
-        return np.asarray(np.diff(sent_bits) / (period * repeats / num_samples))
 
 
 def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:

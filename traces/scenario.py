@@ -13,7 +13,7 @@ from traces.errors import BadInputError
 from traces.job_profiles import FoundProfile, ProfileSources, read_measured_profiles
 from traces.link_events import EventSpec, LinkEvent, link_events
 from traces.model_profile import ModelProfile
-from traces.quantities import SizeBytes
+from traces.quantities import DurationS, SizeBytes
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario_file import Name, ScenarioFile, Strict
 from traces.workload_spec import JobSpec, WorkloadSpec
@@ -24,10 +24,26 @@ SECTIONS = ("cluster", "workload", "scheduler", "transport", "events")
 _LISTED = 16  # servers that an error names before it only counts them
 
 
-class SchedulerSpec(Strict):
-    """The interleaver computes time-shifts: ``none``, or ``cassini``."""
+Interleaver = Literal["none", "cassini"]
+Placement = Literal["given", "random", "themis"]
+Statistic = Literal["mean", "min", "tail"]
 
-    interleaver: Literal["none", "cassini"] = "none"
+
+class SchedulerSpec(Strict):
+    """Who places jobs, and what sets them apart in time.
+
+    placement: ``given`` where jobs name their servers; else a scheduler places their workers, and
+    decides anew every ``round``; a job that it starts begins after ``restart``. interleaver:
+    computes time-shifts: ``none``, or ``cassini``, which also takes the best of up to
+    ``candidates`` placements that the scheduler holds equal, by the ``ranking`` of links' scores.
+    """
+
+    placement: Placement = "given"
+    interleaver: Interleaver = "none"
+    round: Annotated[DurationS, Field(ge=1)] = 20.0
+    restart: Annotated[DurationS, Field(ge=0.2)] = 1.0
+    candidates: int = Field(default=10, ge=1, le=1000)
+    ranking: Statistic = "mean"
 
 
 class TransportSpec(Strict):
@@ -75,6 +91,8 @@ class ScenarioSpec(Strict):
 class Job(Strict):
     """A job with its profile; worker rank i runs on ``servers[i]``; it starts at ``start_s``.
 
+    servers: empty where a scheduler places the workers; start_s is then when the job arrives.
+    iterations: all of its own, warm-up included; None where they are the arm's.
     weight: its share of a port under ``weighted`` sharing, beside others' weights.
     priority: under ``priority`` sharing the greater goes first.
     path_variant: which of the equal paths its pairs take; a pair with fewer repeats its own.
@@ -82,8 +100,9 @@ class Job(Strict):
 
     id: str
     profile: ModelProfile
-    servers: tuple[str, ...]
+    servers: tuple[str, ...] = ()
     start_s: float = 0.0
+    iterations: int | None = None
     weight: float = 1.0
     priority: int = 0
     path_variant: int = 0
@@ -94,12 +113,12 @@ class Job(Strict):
         return {
             (source, destination)
             for transfer in self.profile.demand.transfers
-            for source, destination, _ in transfer.flows(len(self.servers))
+            for source, destination, _ in transfer.flows(self.profile.num_gpus)
         }
 
     @model_validator(mode="after")
     def _one_server_a_worker(self) -> Job:
-        if len(self.servers) != self.profile.num_gpus:
+        if self.servers and len(self.servers) != self.profile.num_gpus:
             raise ValueError(
                 f"{len(self.servers)} servers for a profile of {self.profile.num_gpus} workers"
             )
@@ -109,12 +128,15 @@ class Job(Strict):
 class Arm(BaseModel):
     """One variant of the scenario, ready to be simulated or emulated.
 
+    scheduler: with a placement other than ``given`` the jobs have no servers yet. gpus: of each
+    server.
+
     events: changes of links while it runs, in order of time; on each copy of the cluster.
     warnings: what of its topology is probably a mistake, and which jobs' profiles are not the
     measured ones that the scenario asks for; a sentence each.
     """
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     name: str
     cluster: Cluster
@@ -122,10 +144,25 @@ class Arm(BaseModel):
     jobs: tuple[Job, ...]
     iterations: int
     warmup_iterations: int
-    interleaver: Literal["none", "cassini"]
+    scheduler: SchedulerSpec = SchedulerSpec()
+    gpus: int = 1
     transport: TransportSpec = TransportSpec()
     events: tuple[LinkEvent, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def interleaver(self) -> Interleaver:
+        """What computes time-shifts."""
+        return self.scheduler.interleaver
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether a scheduler places the jobs, round by round."""
+        return self.scheduler.placement != "given"
+
+    def iterations_of(self, job: Job) -> int:
+        """All iterations of ``job``, warm-up included."""
+        return job.iterations or self.total_iterations
 
     @property
     def networks(self) -> list[tuple[Job, ...]]:
@@ -134,7 +171,7 @@ class Arm(BaseModel):
 
     @property
     def total_iterations(self) -> int:
-        """Iterations of each job, warm-up included."""
+        """Iterations of each job that has no number of its own, warm-up included."""
         return self.warmup_iterations + self.iterations
 
 
@@ -201,12 +238,13 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
         path: KeyPath = ("workload", "jobs", index)
         if job.id in {other.id for other in jobs}:
             raise file.error(name, (*path, "id"), f"{job.id!r} stands twice", "each id once")
-        for position, server in enumerate(job.servers):
+        _check_servers(file, name, path, job, spec)
+        for position, server in enumerate(job.servers or ()):
             if server not in cluster.servers:
                 problem = f"there is no server {server!r}"
                 where = (*path, "servers", position)
                 raise file.error(name, where, problem, _some(cluster.servers))
-        if len(set(job.servers)) != len(job.servers):
+        if job.servers and len(set(job.servers)) != len(job.servers):
             raise file.error(name, (*path, "servers"), "a server stands twice", "each once")
         found = _profile(file, name, path, job, sources)
         if found.warning:
@@ -215,8 +253,9 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
             Job(
                 id=job.id,
                 profile=found.profile,
-                servers=tuple(job.servers),
+                servers=tuple(job.servers or ()),
                 start_s=job.start,
+                iterations=job.iterations,
                 weight=job.weight,
                 priority=job.priority,
                 path_variant=job.path,
@@ -230,11 +269,38 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
         jobs=tuple(jobs),
         iterations=spec.workload.iterations,
         warmup_iterations=spec.workload.warmup_iterations,
-        interleaver=spec.scheduler.interleaver,
+        scheduler=spec.scheduler,
+        gpus=spec.cluster.gpus,
         transport=spec.transport,
         events=_events(file, name, spec, cluster),
         warnings=warnings,
     )
+
+
+def _check_servers(
+    file: ScenarioFile[ScenarioSpec], arm: str, path: KeyPath, job: JobSpec, spec: ScenarioSpec
+) -> None:
+    """Servers where they are given, a number of workers where a scheduler places them."""
+    placement = spec.scheduler.placement
+    wanted, other = ("servers", "workers") if placement == "given" else ("workers", "servers")
+    if getattr(job, wanted) is None:
+        key = other if getattr(job, other) is not None else "id"
+        raise file.error(
+            arm,
+            (*path, key),
+            f"with the placement {placement!r} a job has {wanted}",
+            f"{wanted}, or another scheduler.placement",
+        )
+    if getattr(job, other) is not None:
+        problem = f"with the placement {placement!r} a job has no {other}"
+        raise file.error(arm, (*path, other), problem, f"{wanted} alone")
+    if placement != "given" and spec.cluster.dedicated:
+        raise file.error(
+            arm,
+            ("cluster", "dedicated"),
+            "jobs that a scheduler places have no copies of the cluster",
+            "for the ideal, a preset whose jobs share no link: single-switch",
+        )
 
 
 def _events(
@@ -266,6 +332,8 @@ def _some(names: tuple[str, ...]) -> str:
 def _check_path_variant(
     file: ScenarioFile[ScenarioSpec], arm: str, path: KeyPath, cluster: Cluster, job: Job
 ) -> None:
+    if not job.servers:
+        return
     num_variants = max(
         (
             cluster.num_variants(job.servers[source], job.servers[destination])
@@ -302,7 +370,7 @@ def _profile(
     sources: ProfileSources,
 ) -> FoundProfile:
     try:
-        return sources.find(job.profile, len(job.servers), job.batch_per_gpu)
+        return sources.find(job.profile, job.num_workers, job.batch_per_gpu)
     except BadInputError as error:
         if error.file:
             raise

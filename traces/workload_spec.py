@@ -8,10 +8,13 @@ from traces.quantities import DurationS
 from traces.routing import MAX_VARIANTS
 from traces.scenario_file import Name, Strict
 
+MAX_WORKERS = 64
+
 
 class JobSpec(Strict):
     """One job: its profile (a known model, or a file beside the scenario), servers and start.
 
+    Jobs that a scheduler places have a number of ``workers`` instead of servers.
     ``weight`` and ``priority`` (the greater goes first) count where the sharing is of that name.
     """
 
@@ -20,13 +23,24 @@ class JobSpec(Strict):
     batch_per_gpu: int | None = Field(
         default=None, ge=1, description="samples per GPU and iteration; a known model has a default"
     )
-    servers: list[str] = Field(min_length=1, max_length=64)
-    start: DurationS = Field(default=0.0, description="when its first iteration starts")
+    servers: list[str] | None = Field(default=None, min_length=1, max_length=MAX_WORKERS)
+    workers: int | None = Field(default=None, ge=1, le=MAX_WORKERS)
+    start: DurationS = Field(
+        default=0.0, description="when its first iteration starts; with workers, when it arrives"
+    )
+    iterations: int | None = Field(
+        default=None, ge=2, le=100_000, description="of this job; else the workload's"
+    )
     weight: float = Field(default=1.0, ge=0.001, le=1000, allow_inf_nan=False)
     priority: int = Field(default=0, ge=0, le=7, description="a traffic class of IEEE 802.1Q")
     path: int = Field(
         default=0, ge=0, lt=MAX_VARIANTS, description="which of the equal paths of its pairs"
     )
+
+    @property
+    def num_workers(self) -> int:
+        """However they are given."""
+        return self.workers or len(self.servers or ())
 
 
 class WorkloadSpec(Strict):

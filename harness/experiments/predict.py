@@ -34,7 +34,7 @@ def predict_arm(arm: Arm, shifts: Mapping[str, TimeShift]) -> ArmPrediction:
     """Simulate ``arm``: each job on a cluster of its own where the arm is dedicated."""
     prediction = ArmPrediction(arm.name)
     for index, jobs in enumerate(arm.networks):
-        simulation = simulate(arm.cluster, jobs, arm.total_iterations, shifts, arm.events)
+        simulation = simulate(arm.cluster, jobs, arm.iterations_of, shifts, arm.events)
         for job, iterations in simulation.iterations.items():
             prediction.iterations += iteration_rows(
                 arm.name, job, iterations, arm.warmup_iterations, anchor_s=0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from emulator.timeshift import TimeShiftAgent
@@ -37,44 +37,55 @@ class Simulation:
     adjustments: Mapping[str, int]
 
 
-def simulate(
-    cluster: Cluster,
-    jobs: Sequence[Job],
-    iterations: int,
-    shifts: Mapping[str, TimeShift] | None = None,
-    events: Sequence[LinkEvent] = (),
-) -> Simulation:
-    """Run ``iterations`` of each of ``jobs`` on ``cluster``.
+class FluidNetwork:
+    """Jobs on one network; they may come and go. Time stands still until ``run``.
 
     events: changes of its links, in order of time. A link that is down has the rate 0; latency is
     not modelled.
     Raises BadInputError, key ``cluster.sharing``, for a discipline other than SHARINGS.
     """
-    sharing = cluster.common_sharing(SHARINGS)
-    capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
-    shifts = shifts or {}
-    simulated = [
-        SimulatedJob(job, cluster, iterations, agent=_agent(shifts.get(job.id))) for job in jobs
-    ]
-    segments: list[RateSegment] = []
-    now_s = 0.0
-    changes = deque(events)
-    while not all(job.finished for job in simulated):
-        while changes and changes[0].at_s <= now_s:
-            change = changes.popleft()
-            capacity.update(dict.fromkeys(change.ports, change.rate_bps))
-        active = [(job, flow) for job in simulated for flow in job.active()]
+
+    def __init__(self, cluster: Cluster, events: Sequence[LinkEvent] = ()) -> None:
+        self._sharing = cluster.common_sharing(SHARINGS)
+        self._capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
+        self._changes = deque(events)
+        self._jobs: list[SimulatedJob] = []
+        self.now_s = 0.0
+        self.segments: list[RateSegment] = []
+
+    def add(self, job: SimulatedJob) -> None:
+        """``job`` takes part from now on, and begins when it says itself."""
+        self._jobs.append(job)
+
+    def remove(self, job: SimulatedJob) -> None:
+        """What ``job`` has under way is gone."""
+        self._jobs.remove(job)
+
+    def run(self, until_s: float = math.inf) -> None:
+        """Until ``until_s``, or until all jobs are done."""
+        while self.now_s < until_s and not all(job.finished for job in self._jobs):
+            self._step(until_s)
+        if math.isfinite(until_s):
+            self.now_s = max(self.now_s, until_s)
+
+    def _step(self, until_s: float) -> None:
+        """To the next event, with constant rates until then."""
+        now_s = self.now_s
+        while self._changes and self._changes[0].at_s <= now_s:
+            change = self._changes.popleft()
+            self._capacity.update(dict.fromkeys(change.ports, change.rate_bps))
+        active = [(job, flow) for job in self._jobs for flow in job.active()]
         rates = allocate(
             [
                 Flow(job.job.id, flow.path, flow.limit_bps, job.job.weight, job.job.priority)
                 for job, flow in active
             ],
-            capacity,
-            sharing,
+            self._capacity,
+            self._sharing,
         )
-        next_s = min(job.next_event_s() for job in simulated)
-        if changes:
-            next_s = min(next_s, changes[0].at_s)
+        next_s = min(until_s, *(job.next_event_s() for job in self._jobs))
+        if self._changes:
+            next_s = min(next_s, self._changes[0].at_s)
         for (_, flow), rate_bps in zip(active, rates, strict=True):
             if rate_bps > 0:
                 next_s = min(next_s, now_s + flow.left_bits / rate_bps)
@@ -87,17 +98,38 @@ def simulate(
                 flow.left_bits = 0.0  # what is left takes less time than the clock can tell
             for port in flow.path:
                 loads[(port, job.job.id)] += rate_bps
-        segments += [
+        self.segments += [
             RateSegment(port, job, now_s, next_s, rate_bps)
             for (port, job), rate_bps in loads.items()
             if next_s > now_s
         ]
-        now_s = max(now_s, next_s)
-        for job in simulated:
-            job.advance(now_s)
+        self.now_s = max(now_s, next_s)
+        for simulated in self._jobs:
+            simulated.advance(self.now_s)
+
+
+def simulate(
+    cluster: Cluster,
+    jobs: Sequence[Job],
+    iterations: Callable[[Job], int] | int,
+    shifts: Mapping[str, TimeShift] | None = None,
+    events: Sequence[LinkEvent] = (),
+) -> Simulation:
+    """Run ``iterations`` of each of ``jobs`` on ``cluster`` from its start to its end.
+
+    events: see FluidNetwork. Raises BadInputError as FluidNetwork.
+    """
+    shifts = shifts or {}
+    network = FluidNetwork(cluster, events)
+    simulated = []
+    for job in jobs:
+        number = iterations if isinstance(iterations, int) else iterations(job)
+        simulated.append(SimulatedJob(job, cluster, number, agent=_agent(shifts.get(job.id))))
+        network.add(simulated[-1])
+    network.run()
     return Simulation(
         iterations={job.job.id: job.done for job in simulated},
-        segments=segments,
+        segments=network.segments,
         adjustments={job.job.id: job.agent.adjustments if job.agent else 0 for job in simulated},
     )
 

@@ -14,9 +14,10 @@ from traces.cluster import Cluster, Sharing, dumbbell
 from traces.demand import Demand, Pattern, Transfer
 from traces.model_profile import ModelProfile
 from traces.results import IterationRow
-from traces.scenario import Arm, Job
+from traces.scenario import Arm, Job, SchedulerSpec
 
 GBIT = 1e9
+CASSINI = SchedulerSpec(interleaver="cassini")
 TOY_COMPUTE_S = 0.1
 TOY_BYTES = 5e6
 TOY_TRANSFER_S = 0.04
@@ -168,7 +169,6 @@ def make_arm(jobs: Sequence[Job] | None = None, **changes: Any) -> Arm:
         "jobs": toy_pair() if jobs is None else tuple(jobs),
         "iterations": 4,
         "warmup_iterations": 1,
-        "interleaver": "none",
     }
     return Arm(**(values | changes))
 

@@ -1,15 +1,14 @@
-"""Demands, their curves, and the sampling that keeps every byte."""
+"""Demands and their curves."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces.demand import Demand, DemandCurve, Pattern, Phase, Transfer, demand_curve
+from traces.demand import Demand, Pattern, Phase, Transfer, demand_curve
 
 LINE_RATE_BPS = 1e9
 SECOND_BYTES = LINE_RATE_BPS / 8
@@ -205,26 +204,3 @@ def test_phases_are_in_order_and_within_the_period(demand: Demand) -> None:
     assert edges == sorted(edges)
     assert all(0 <= t <= curve.period_s for t in edges)
     assert curve.period_s >= demand.compute_s
-
-
-@given(demands(), st.integers(1, 200), st.floats(1.0, 3.0))
-def test_sampling_preserves_the_bytes(demand: Demand, samples: int, stretch: float) -> None:
-    curve = demand_curve(demand, LINE_RATE_BPS)
-    period_s = curve.period_s * stretch
-    rates = curve.sample(samples, period_s)
-    assert rates.shape == (samples,)
-    assert (rates >= 0).all()
-    assert (rates <= LINE_RATE_BPS * (1 + 1e-9)).all()
-    bits = rates.sum() * period_s / samples
-    assert bits == pytest.approx(demand.bytes_per_worker * 8, rel=1e-9, abs=1e-3)
-
-
-def test_a_slice_has_the_share_of_the_phase_that_lies_in_it() -> None:
-    curve = DemandCurve(1.0, (Phase(0.25, 0.625, 8.0),))
-    assert np.allclose(curve.sample(4), [0.0, 8.0, 4.0, 0.0])
-    assert np.allclose(curve.sample(2, period_s=2.0), [3.0, 0.0])
-
-
-def test_a_period_cannot_be_shortened() -> None:
-    with pytest.raises(ValueError, match="shorter than the curve"):
-        DemandCurve(1.0, ()).sample(4, period_s=0.9)
