@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 from bench import (
+    cassini,
     emulated_deployment,
     emulated_rounds,
     example_runs,
@@ -23,6 +24,7 @@ AREAS: dict[str, Sequence[Callable[[], Iterator[Figure]]]] = {
     "emulator": (fifty_workers.measure, emulated_rounds.measure),
     "scheduling": (scheduling.measure,),
     "simulation": (simulation.measure,),
+    "cassini": (cassini.measure,),
 }
 
 

@@ -136,15 +136,16 @@ def run_jobs(
                 raise EmulationError(f"no worker has said anything for {_SILENCE_S:.0f} s")
             for key, _ in ready:
                 job, worker = key.data
-                _read(job, worker, on_iteration, explain)
+                read_worker(job, worker, on_iteration, explain)
 
 
-def _read(
+def read_worker(
     job: JobRun,
     worker: MessageSocket,
     on_iteration: Callable[[JobRun], None],
     explain: Callable[[], str],
 ) -> None:
+    """Take in what ``worker`` of ``job`` has said. Raises EmulationError where it has ended."""
     for message in worker.receive_ready():
         if message is None:
             raise EmulationError(

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from emulator.coordinator import START_LEAD_S, JobRun, now_s, run_jobs
 from emulator.cpu_time import read_cpu_time, shares
 from emulator.jobs import start_jobs
 from emulator.link_changer import LinkChanger
-from emulator.measurement import ArmMeasurement, NetworkRecord, gather
+from emulator.measurement import ArmMeasurement, JobsRecord, NetworkRecord, gather, record_of
 from emulator.messages import MessageSocket
+from emulator.network_jobs import EmulatedNetworkJobs
 from emulator.networks import PlannedNetwork
 from emulator.scale import BUDGET_SHARE, ScalePlan
 from emulator.session import Session
-from emulator.timeshift import TimeShiftAgent
+from emulator.timeshift import agent_of
 from emulator.watch import calibrate, start_sampler, stop_sampler
 from traces.link_events import last_up_s
+from traces.results import IterationRow
 from traces.scenario import Arm
 from traces.schedule import TimeShift
+
+SCHEDULED_SAMPLE_INTERVAL_S = 0.1
+"""Jobs that a scheduler places are many, and run for minutes."""
+
+_DRAIN_S = 0.2
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total)."""
@@ -51,9 +59,7 @@ def emulate_arm(
         children += samplers
         anchor_s = now_s() + START_LEAD_S
         for run in runs:
-            shift = shifts.get(run.job)
-            if shift is not None:
-                run.agent = TimeShiftAgent(anchor_s, shift.shift_s, shift.grid_period_s)
+            run.agent = agent_of(shifts.get(run.job), anchor_s)
         before = read_cpu_time()
         with LinkChanger(networks, anchor_s) as changer:
             run_jobs(
@@ -73,7 +79,7 @@ def emulate_arm(
         ]
         return gather(
             arm,
-            runs,
+            record_of(arm, runs, anchor_s),
             records,
             cpu_shares,
             anchor_s,
@@ -86,6 +92,54 @@ def emulate_arm(
             child.close()
         for network in networks:
             session.remove_network(network.plan)
+
+
+def emulate_scheduled(
+    session: Session,
+    arm: Arm,
+    network: PlannedNetwork,
+    scale: ScalePlan,
+    drive: Callable[[EmulatedNetworkJobs], list[IterationRow]],
+    stop_wanted: Callable[[], bool],
+) -> ArmMeasurement:
+    """Run ``arm``, whose jobs come and go as ``drive`` says, until it returns what they did."""
+    sampler: MessageSocket | None = None
+    try:
+        session.build_network(network.plan)
+        calibrated = calibrate(session, network, scale.budget_hop_bps * BUDGET_SHARE)
+        sampler = start_sampler(session, network, SCHEDULED_SAMPLE_INTERVAL_S)
+        before = read_cpu_time()
+        congestion_control = arm.transport.congestion_control
+        with (
+            EmulatedNetworkJobs(session, network, scale, congestion_control) as jobs,
+            LinkChanger([network], jobs.anchor_s) as changer,
+        ):
+            iterations = drive(jobs)
+        cpu_shares = shares(before, read_cpu_time())
+        time.sleep(_DRAIN_S)  # what the last jobs had on their way has to be somewhere
+        record = NetworkRecord(
+            network, calibrated, stop_sampler(sampler, session), changer.applied(network.name)
+        )
+        return gather(
+            arm,
+            JobsRecord(
+                iterations=iterations,
+                adjustments=jobs.adjustments,
+                lateness_s=[late for run in jobs.runs for late in run.lateness_s],
+                wanted=len(iterations),
+                late_starts=len(jobs.late_starts),
+            ),
+            [record],
+            cpu_shares,
+            jobs.anchor_s,
+            scale,
+            interrupted=stop_wanted(),
+            unenforced=session.unenforced(network.plan.marking),
+        )
+    finally:
+        if sampler is not None:
+            sampler.close()
+        session.remove_network(network.plan)
 
 
 def _shown(progress: Progress, arm: Arm, runs: Sequence[JobRun]) -> Callable[[JobRun], None]:

@@ -59,10 +59,13 @@ def link_rows(
     anchor_s: float,
     rate_divisor: float,
     applied: Sequence[AppliedChange] = (),
+    *,
+    skip_idle: bool = False,
 ) -> list[LinkRow]:
     """Load of every port per job, unscaled: rates and bytes times ``rate_divisor``.
 
-    applied: what was changed while it ran; a link that is down has no capacity.
+    applied: what was changed while it ran; a link that is down has no capacity. skip_idle: leave
+    jobs out of the ports that they never used; of many that come and go most use few.
     """
     rows = []
     for end in plan.ports.values():
@@ -71,8 +74,14 @@ def link_rows(
             jobs[minor] = None if minor in jobs else name
         series = samples[(end.namespace, end.device)]
         changes = _rate_changes(end, applied)
+        shown = [
+            minor
+            for minor in jobs
+            if not skip_idle or series[-1].counters[minor] != series[0].counters[minor]
+        ]
         for before, now in itertools.pairwise(series):
-            for minor, job in jobs.items():
+            for minor in shown:
+                job = jobs[minor]
                 sent, packets, dropped, backlog = now.counters[minor]
                 sent_before, packets_before, dropped_before, _ = before.counters[minor]
                 rows.append(

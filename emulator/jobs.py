@@ -11,6 +11,7 @@ from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.worker import flows_by_rank
 from traces.scenario import Job
+from traces.workload_spec import MAX_WORKERS
 
 FIRST_PORT = 20000
 
@@ -29,7 +30,9 @@ def start_jobs(
     runs = []
     for network in networks:
         for index, job in enumerate(network.jobs):
-            workers = _start_workers(session, network, job, index, scale, congestion_control)
+            workers = start_workers(
+                session, network, job, FIRST_PORT + index * MAX_WORKERS, scale, congestion_control
+            )
             runs.append(
                 JobRun(
                     job.id,
@@ -67,21 +70,29 @@ def worker_timeline(job: Job, rank: int, scale: ScalePlan) -> Message:
     return {"compute_s": job.profile.demand.compute_s, "transfers": transfers}
 
 
-def _start_workers(
+def start_workers(
     session: Session,
     network: PlannedNetwork,
     job: Job,
-    index: int,
+    first_port: int,
     scale: ScalePlan,
     congestion_control: str,
+    group: str | None = None,
 ) -> list[MessageSocket]:
+    """The workers of ``job`` on its servers, on their way to listening: rank i at first_port + i.
+
+    group: of all of them; else each is in that of its server.
+    """
     plan = network.plan
     pairs = sorted(job.connections)
-    port = FIRST_PORT + index
     workers = []
     for rank, server in enumerate(job.servers):
         peers = [
-            [destination, plan.addresses.server(job.servers[destination], job.path_variant), port]
+            [
+                destination,
+                plan.addresses.server(job.servers[destination], job.path_variant),
+                first_port + destination,
+            ]
             for source, destination in pairs
             if source == rank
         ]
@@ -89,7 +100,7 @@ def _start_workers(
             "rank": rank,
             "namespace": plan.namespaces[server],
             "address": plan.addresses.server(server, job.path_variant),
-            "port": port,
+            "port": first_port + rank,
             "dscp": plan.job_dscp[job.id],
             "window_bytes": common_window_bytes(plan),
             "congestion_control": congestion_control,
@@ -97,5 +108,5 @@ def _start_workers(
             "sources": [source for source, destination in pairs if destination == rank],
             "timeline": worker_timeline(job, rank, scale),
         }
-        workers.append(session.start("worker", specification, f"{network.name}-{server}"))
+        workers.append(session.start("worker", specification, group or f"{network.name}-{server}"))
     return workers

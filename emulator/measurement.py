@@ -20,7 +20,9 @@ from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
 from emulator.verdict import (
     BoxEvidence,
+    Invariant,
     PortEvidence,
+    Status,
     SwitchEvidence,
     Verdict,
     invariants_of,
@@ -66,9 +68,37 @@ class NetworkRecord:
         return samples_by_port(self.report["samples"])
 
 
+@dataclass(frozen=True)
+class JobsRecord:
+    """What the jobs of an arm did. wanted: iterations; late_starts: of jobs whose workers were not
+    ready when they were due."""
+
+    iterations: list[IterationRow]
+    adjustments: dict[str, int]
+    lateness_s: list[float]
+    wanted: int
+    late_starts: int = 0
+
+
+def record_of(arm: Arm, runs: Sequence[JobRun], anchor_s: float) -> JobsRecord:
+    """Of jobs that all ran from the start of the arm to their own end."""
+    return JobsRecord(
+        iterations=[
+            row
+            for run in runs
+            for row in iteration_rows(
+                arm.name, run.job, run.measured, arm.warmup_iterations, anchor_s
+            )
+        ],
+        adjustments={run.job: run.agent.adjustments if run.agent else 0 for run in runs},
+        lateness_s=[late for run in runs for late in run.lateness_s],
+        wanted=sum(arm.iterations_of(job) for job in arm.jobs),
+    )
+
+
 def gather(
     arm: Arm,
-    runs: Sequence[JobRun],
+    jobs: JobsRecord,
     records: Sequence[NetworkRecord],
     cpu_shares: tuple[float, float],
     anchor_s: float,
@@ -78,14 +108,9 @@ def gather(
     unenforced: Sequence[str] = (),
 ) -> ArmMeasurement:
     """Put a finished arm together. cpu_shares: (idle, steal) while it ran."""
-    iterations = [
-        row
-        for run in runs
-        for row in iteration_rows(arm.name, run.job, run.measured, arm.warmup_iterations, anchor_s)
-    ]
     return ArmMeasurement(
         arm=arm.name,
-        iterations=iterations,
+        iterations=jobs.iterations,
         links=[
             row
             for record in records
@@ -97,6 +122,7 @@ def gather(
                 anchor_s,
                 scale.rate_divisor,
                 record.applied,
+                skip_idle=arm.is_scheduled,
             )
         ],
         events=[
@@ -111,8 +137,8 @@ def gather(
             for record in records
             for each in record.applied
         ],
-        adjustments={run.job: run.agent.adjustments if run.agent else 0 for run in runs},
-        verdict=_verdict(arm, runs, records, cpu_shares, iterations, unenforced),
+        adjustments=jobs.adjustments,
+        verdict=_verdict(arm, jobs, records, cpu_shares, unenforced),
         interrupted=interrupted,
         sample_interval_s=max(record.report["interval_s"] for record in records),
         sampler_cpu_share=sum(record.report["cpu_share"] for record in records),
@@ -121,10 +147,9 @@ def gather(
 
 def _verdict(
     arm: Arm,
-    runs: Sequence[JobRun],
+    jobs: JobsRecord,
     records: Sequence[NetworkRecord],
     cpu_shares: tuple[float, float],
-    iterations: Sequence[IterationRow],
     unenforced: Sequence[str],
 ) -> Verdict:
     ports: list[PortEvidence] = []
@@ -133,14 +158,29 @@ def _verdict(
         plan, samples = record.network.plan, record.samples
         ports += port_evidence(plan, samples, record.calibrated_bps, record.applied)
         switches += switch_evidence(arm.cluster, plan, samples, record.report["received"])
-    counted = sorted(row.iteration_s for row in iterations if row.counted)
+    counted = sorted(row.iteration_s for row in jobs.iterations if row.counted)
     idle_share, steal_share = cpu_shares
     box = BoxEvidence(
         idle_share=idle_share,
         steal_share=steal_share,
-        lateness_s=[late for run in runs for late in run.lateness_s],
+        lateness_s=jobs.lateness_s,
         iteration_s=counted[len(counted) // 2] if counted else 0.0,
-        iterations_wanted=sum(arm.iterations_of(job) for job in arm.jobs),
-        iterations_measured=sum(len(run.measured) for run in runs),
+        iterations_wanted=jobs.wanted,
+        iterations_measured=len(jobs.iterations),
     )
-    return judge(invariants_of(ports, switches, box), unenforced)
+    invariants = invariants_of(ports, switches, box)
+    if arm.is_scheduled:
+        invariants = (*invariants, _starts(jobs.late_starts))
+    return judge(invariants, unenforced)
+
+
+def _starts(late: int) -> Invariant:
+    return Invariant(
+        "starts of jobs",
+        late == 0,
+        late,
+        0,
+        "the workers of every job were ready when it was due to begin",
+        Status.SUSPECT,
+        unit="jobs",
+    )

@@ -99,6 +99,19 @@ def load_hop_bps(cluster: Cluster, jobs: Sequence[Job]) -> float:
     return total
 
 
+def most_load_hop_bps(cluster: Cluster) -> float:
+    """Bit/s x hops at most, whichever jobs run on which servers, unscaled.
+
+    All servers send at the rate of their links over the longest path, or all ports are full.
+    """
+    servers = set(cluster.servers)
+    ports_bps = {port: cluster.rate_bps(port) for port in cluster.ports}
+    sent_bps = sum(rate_bps for port, rate_bps in ports_bps.items() if port.node in servers)
+    first = cluster.servers[0]
+    hops = max(len(cluster.path(first, other)) for other in cluster.servers)
+    return min(sent_bps * hops, sum(ports_bps.values()))
+
+
 def smallest_transfer_bytes(jobs: Sequence[Job]) -> float:
     """Bytes of the smallest flow of any transfer; infinite where there is none."""
     return min(
@@ -106,7 +119,7 @@ def smallest_transfer_bytes(jobs: Sequence[Job]) -> float:
             flow_bytes
             for job in jobs
             for transfer in job.profile.demand.transfers
-            for _, _, flow_bytes in transfer.flows(len(job.servers))
+            for _, _, flow_bytes in transfer.flows(job.profile.num_gpus)
         ),
         default=math.inf,
     )
@@ -118,7 +131,7 @@ def plan_scale(arms: Sequence[Arm], budget: Budget, rate_divisor: float | None =
     Without ``rate_divisor``: as many packets as do good, where the box's budget allows it. Raises
     BadInputError where a link would become too slow.
     """
-    load = max(load_hop_bps(fastest(arm.cluster, arm.events), arm.jobs) for arm in arms)
+    load = max(_load_hop_bps(arm) for arm in arms)
     smallest = min(smallest_transfer_bytes(arm.jobs) for arm in arms)
     slowest_link_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
     changed_bps = [event.rate_bps for arm in arms for event in arm.events if event.rate_bps > 0]
@@ -153,6 +166,13 @@ def plan_scale(arms: Sequence[Arm], budget: Budget, rate_divisor: float | None =
         )
     packets = smallest / divisor * PAYLOAD_SHARE / TCP_PAYLOAD_BYTES
     return ScalePlan(divisor, budget.hop_bps, budget.source, load / divisor, packets, reason)
+
+
+def _load_hop_bps(arm: Arm) -> float:
+    cluster = fastest(arm.cluster, arm.events)
+    if arm.is_scheduled:
+        return most_load_hop_bps(cluster)
+    return load_hop_bps(cluster, arm.jobs)
 
 
 def _two_digits_up(value: float) -> float:

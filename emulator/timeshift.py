@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from traces.schedule import TimeShift
+
 DRIFT_THRESHOLD = 0.05
 """Share of the period that a job may lag before it is re-aligned (5 %, unverified recollection of
 the paper; the paper gives the frequency of adjustments, not the threshold)."""
@@ -19,7 +21,9 @@ the paper; the paper gives the frequency of adjustments, not the threshold)."""
 class TimeShiftAgent:
     """Decides when the next iteration starts.
 
-    anchor_s: common origin of all jobs' grids. shift_s: this job's delay on it.
+    anchor_s: common origin of all jobs' grids. shift_s: this job's delay on it. is_held: whether
+    every iteration is on the grid; else the first one alone. is_new: whether a
+    job that runs has got this grid just now, so that coming to it is no adjustment.
     """
 
     anchor_s: float
@@ -27,6 +31,8 @@ class TimeShiftAgent:
     period_s: float
     drift_threshold: float = DRIFT_THRESHOLD
     adjustments: int = 0
+    is_held: bool = True
+    is_new: bool = False
 
     def next_start_s(self, ready_s: float) -> float:
         """Start of an iteration that could start at ``ready_s``.
@@ -34,6 +40,11 @@ class TimeShiftAgent:
         Within the threshold behind a grid point: at once. Otherwise: at the next grid point, and it
         counts as an adjustment where the job was late by more than the threshold.
         """
+        if self.is_new:
+            self.is_new = False
+            return self.first_start_s(ready_s)
+        if not self.is_held:
+            return ready_s
         phase_s = (ready_s - self.anchor_s - self.shift_s) % self.period_s
         tolerance_s = self.drift_threshold * self.period_s
         if phase_s <= tolerance_s:
@@ -47,3 +58,14 @@ class TimeShiftAgent:
         offset_s = earliest_s - self.anchor_s - self.shift_s
         turns = math.ceil(offset_s / self.period_s - 1e-9)
         return self.anchor_s + self.shift_s + turns * self.period_s
+
+
+def agent_of(
+    shift: TimeShift | None, anchor_s: float, *, is_new: bool = False
+) -> TimeShiftAgent | None:
+    """The agent that keeps a job to ``shift``; see TimeShiftAgent. None where it has none."""
+    if shift is None:
+        return None
+    return TimeShiftAgent(
+        anchor_s, shift.shift_s, shift.grid_period_s, is_held=shift.is_held, is_new=is_new
+    )

@@ -84,9 +84,18 @@ class EventRow:
 
 
 def iteration_rows(
-    arm: str, job: str, spans: Sequence[IterationSpan], warmup: int, anchor_s: float
+    arm: str,
+    job: str,
+    spans: Sequence[IterationSpan],
+    warmup: int,
+    anchor_s: float,
+    first_iteration: int = 0,
 ) -> list[IterationRow]:
-    """Rows of one job's iterations in order. anchor_s: when the arm began, on their clock."""
+    """Rows of a job's iterations in order, as it did them without a pause.
+
+    warmup: of them. anchor_s: when the arm began, on their clock. first_iteration: how many the job
+    had done before.
+    """
     rows = []
     previous_end_s = spans[0].start_s if spans else anchor_s
     for number, span in enumerate(spans):
@@ -94,7 +103,7 @@ def iteration_rows(
             IterationRow(
                 arm=arm,
                 job=job,
-                iteration=number,
+                iteration=first_iteration + number,
                 counted=number >= warmup,
                 start_s=span.start_s - anchor_s,
                 communication_start_s=span.communication_start_s - anchor_s,

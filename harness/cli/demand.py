@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from harness.cli.options import json_option
 from harness.cli.show import console, plain_table, print_json
-from harness.scheduling.circles import best_rotation, score_at
-from traces.demand import demand_curve
+from harness.scheduling.cassini.interleaving import interleave
+from harness.scheduling.cassini.links import SharedLink
+from harness.scheduling.cassini.memo import Rotations
+from harness.scheduling.cassini.rotation import Rotation, score_at
+from traces.demand import DemandCurve, demand_curve
 from traces.errors import BadInputError
 from traces.formats.kineto import (
     CollectiveRecord,
@@ -22,7 +26,7 @@ from traces.models import RECONSTRUCTED
 from traces.quantities import format_duration, format_rate, format_size, parse_rate_bps
 from traces.run_directory import give_to_caller
 
-_WORKERS_OF_KNOWN_MODEL = 2
+_LEAST_WORKERS = 2  # one alone sends nothing
 
 
 @click.group()
@@ -130,7 +134,8 @@ def _print_import(imported: KinetoImport) -> None:
 
 def _profile(name: str) -> ModelProfile:
     if name in RECONSTRUCTED:
-        return RECONSTRUCTED[name](_WORKERS_OF_KNOWN_MODEL)
+        model = RECONSTRUCTED[name]
+        return model.profile(max(model.workers[0], _LEAST_WORKERS))
     file = Path(name)
     if not file.is_file():
         allowed = f"a profile's file, or one of {', '.join(RECONSTRUCTED)}"
@@ -145,7 +150,7 @@ def _profile(name: str) -> ModelProfile:
 def compat(profiles: tuple[str, ...], link: str, as_json: bool) -> None:
     """Score how well jobs fit on one link, and the time-shifts that fit them best (CASSINI).
 
-    A PROFILE is a file of `demand import`, or a known model (with two workers).
+    A PROFILE is a file of `demand import`, or a known model (with two workers; gpt3 with four).
 
     \b
     Example:
@@ -158,21 +163,18 @@ def compat(profiles: tuple[str, ...], link: str, as_json: bool) -> None:
         raise BadInputError(problem, allowed=allowed, key="--link") from None
     found = [_profile(name) for name in profiles]
     curves = [demand_curve(profile.demand, capacity_bps) for profile in found]
-    try:
-        rotation = best_rotation(curves, capacity_bps)
-    except ValueError as error:
-        allowed = "jobs whose circles can be compared"
-        raise BadInputError(str(error), allowed=allowed, key="PROFILE") from None
-    unshifted = score_at(rotation.circle, [0.0] * len(found), capacity_bps)
+    rotation = _rotation(profiles, curves, capacity_bps)
+    unshifted = score_at(rotation.circle, [0.0] * len(found))
     jobs = [
         {
             "profile": name,
             "model": profile.model,
             "iteration_s": curve.period_s,
+            "period_s": period_s,
             "time_shift_s": shift_s,
         }
-        for name, profile, curve, shift_s in zip(
-            profiles, found, curves, rotation.shifts_s, strict=True
+        for name, profile, curve, period_s, shift_s in zip(
+            profiles, found, curves, rotation.circle.periods_s, rotation.shifts_s, strict=True
         )
     ]
     if as_json:
@@ -183,6 +185,7 @@ def compat(profiles: tuple[str, ...], link: str, as_json: bool) -> None:
                 "score_unshifted": unshifted,
                 "perimeter_s": rotation.circle.perimeter_s,
                 "period_rounding": rotation.circle.period_rounding,
+                "exact": rotation.exact,
                 "jobs": jobs,
             }
         )
@@ -197,3 +200,18 @@ def compat(profiles: tuple[str, ...], link: str, as_json: bool) -> None:
         "(1: fully compatible); "
         f"periods were lengthened by up to {rotation.circle.period_rounding:.2%}"
     )
+    if not rotation.exact:
+        console.print("note: found by coordinate descent, so there may be a better rotation")
+
+
+def _rotation(
+    profiles: Sequence[str], curves: Sequence[DemandCurve], capacity_bps: float
+) -> Rotation:
+    """As a scheduler would rotate them: with the periods with which least time is lost."""
+    names = tuple(f"{number} ({name})" for number, name in enumerate(profiles, start=1))
+    link = SharedLink(names, (), tuple(curves), capacity_bps)
+    (rotated,) = interleave([link], Rotations()).links
+    if rotated.rotation is None:
+        allowed = "jobs whose circles can be compared"
+        raise BadInputError(rotated.incomparable, allowed=allowed, key="PROFILE")
+    return rotated.rotation

@@ -21,12 +21,14 @@ def print_recipes(recipes: Iterable[Recipe]) -> None:
     table.add_column("id", no_wrap=True)
     table.add_column("title")
     table.add_column("time on\ntwo cores", justify="right", no_wrap=True)
+    table.add_column("with\n--quick", justify="right", no_wrap=True)
     table.add_column("data", no_wrap=True)
     for recipe in recipes:
         table.add_row(
             recipe.id,
             escape(recipe.title),
             duration(recipe.seconds),
+            duration(recipe.quick.seconds) if recipe.quick else "-",
             "needed" if recipe.needs_data else "-",
         )
     console.print(table)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.scheduling.cassini import SharedLinks, shared_links
-from harness.scheduling.circles import score_at
+from harness.experiments.placed import check_placed
+from harness.scheduling.cassini.interleaving import Interleaving, interleave
+from harness.scheduling.cassini.links import shared_links
+from harness.scheduling.cassini.memo import Rotations
+from harness.scheduling.cassini.rotation import score_at
 from harness.scheduling.interleavers import INTERLEAVERS
 from harness.simulation.rates import SHARINGS
 from traces.scenario import Arm
@@ -15,13 +18,13 @@ from traces.schedule import TimeShift
 
 @dataclass(frozen=True)
 class Decision:
-    """Contended links, time-shifts, and the compatibility score under them.
+    """Contended links as they would fit best, the time-shifts, and the score under them.
 
     score: mean over the groups of contended links (1 where nothing is shared), with the jobs as far
     apart as they start; None where the circles of a group cannot be compared.
     """
 
-    links: tuple[SharedLinks, ...]
+    interleaving: Interleaving
     shifts: Mapping[str, TimeShift]
     score: float | None
 
@@ -33,16 +36,23 @@ class Decision:
 def decide(arm: Arm) -> Decision:
     """Decide for ``arm``. Raises BadInputError where its interleaver cannot handle it.
 
+    Where a scheduler places its jobs nothing is decided before they run.
+
     So it does for a sharing that the simulator, which gives the demand at each link, does not know.
     """
     arm.cluster.common_sharing(SHARINGS)
-    links = () if arm.dedicated else tuple(shared_links(arm.cluster, arm.jobs))
-    shifts = INTERLEAVERS[arm.interleaver](arm, links)
+    if arm.is_scheduled:
+        check_placed(arm)
+        return Decision(interleave([], Rotations()), {}, None)
+    links = [] if arm.dedicated else shared_links(arm.cluster, arm.jobs)
+    interleaving = interleave(links, Rotations())
+    shifts = INTERLEAVERS[arm.interleaver](arm, interleaving)
     starts = {job.id: job.start_s for job in arm.jobs}
     scores = []
-    for group in links:
-        if group.rotation is None:
-            return Decision(links, shifts, None)
-        delays = [shifts[job].shift_s if job in shifts else starts[job] for job in group.jobs]
-        scores.append(score_at(group.rotation.circle, delays, group.capacity_bps))
-    return Decision(links, shifts, sum(scores) / len(scores) if scores else 1.0)
+    for each in interleaving.links:
+        if each.rotation is None:
+            return Decision(interleaving, shifts, None)
+        jobs = each.link.jobs
+        delays_s = [shifts[job].shift_s if job in shifts else starts[job] for job in jobs]
+        scores.append(score_at(each.rotation.circle, delays_s))
+    return Decision(interleaving, shifts, sum(scores) / len(scores) if scores else 1.0)

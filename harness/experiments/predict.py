@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.simulation.fluid import RateSegment, Simulation, simulate
+from harness.experiments.placed import PlacedRun, run_placed
+from harness.simulation.fluid import FluidNetwork, RateSegment, Simulation, simulate
+from harness.simulation.network_jobs import SimulatedNetworkJobs
+from harness.simulation.sampled_loads import SampledLoads
 from traces.cluster import Port
 from traces.results import EventRow, IterationRow, LinkRow, iteration_rows
 from traces.scenario import Arm
 from traces.schedule import TimeShift
 
 SAMPLE_INTERVAL_S = 0.02
+PLACED_INTERVAL_S = 0.1
+"""Jobs that a scheduler places are many, and run for minutes."""
 
 
 @dataclass
 class ArmPrediction:
-    """What the simulator says of one arm."""
+    """What the simulator says of one arm. placed: where a scheduler placed its jobs."""
 
     arm: str
     iterations: list[IterationRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     events: list[EventRow] = field(default_factory=list)
     adjustments: dict[str, int] = field(default_factory=dict)
+    placed: PlacedRun | None = None
 
 
 def predict_arm(arm: Arm, shifts: Mapping[str, TimeShift]) -> ArmPrediction:
@@ -45,9 +51,42 @@ def predict_arm(arm: Arm, shifts: Mapping[str, TimeShift]) -> ArmPrediction:
     return prediction
 
 
+def predict_placed(
+    arm: Arm,
+    seed: int,
+    progress: Callable[[int, int], None],
+    stop: Callable[[], bool],
+) -> ArmPrediction:
+    """Simulate ``arm``, whose jobs a scheduler places."""
+    loads = SampledLoads(PLACED_INTERVAL_S)
+    network = SimulatedNetworkJobs(arm.cluster, FluidNetwork(arm.cluster, loads.add, arm.events))
+    run = run_placed(arm, seed, network, progress, stop)
+    return ArmPrediction(
+        arm.name,
+        iterations=run.iteration_rows(arm),
+        links=[
+            LinkRow(arm.name, "n0", str(port), job, float(t_s), float(rate), capacity, 0.0, 0)
+            for (port, job), (times_s, rates) in sorted(loads.rates().items())
+            for t_s, rate, capacity in zip(
+                times_s, rates, _capacity_bps(arm, port, times_s), strict=True
+            )
+        ],
+        events=_events_until(
+            arm, "n0", max((s.spans[-1].end_s for s in run.stints if s.spans), default=0.0)
+        ),
+        adjustments=network.adjustments,
+        placed=run,
+    )
+
+
 def _event_rows(arm: Arm, network: str, simulation: Simulation) -> list[EventRow]:
+    return _events_until(
+        arm, network, max(spans[-1].end_s for spans in simulation.iterations.values())
+    )
+
+
+def _events_until(arm: Arm, network: str, end_s: float) -> list[EventRow]:
     """The events that came before the end."""
-    end_s = max(spans[-1].end_s for spans in simulation.iterations.values())
     return [
         EventRow(arm.name, network, str(event), event.at_s, event.at_s, event.at_s)
         for event in arm.events

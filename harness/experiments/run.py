@@ -6,28 +6,37 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from emulator.budget_store import budget_here
-from emulator.emulate import Progress, emulate_arm
+from emulator.emulate import Progress, emulate_arm, emulate_scheduled
 from emulator.kernel_features import require_netem
 from emulator.measurement import ArmMeasurement
-from emulator.networks import plan_arm
+from emulator.network_jobs import EmulatedNetworkJobs
+from emulator.networks import PlannedNetwork, plan_arm
 from emulator.scale import ScalePlan, plan_scale
 from emulator.session import Session
 from harness.experiments.decide import Decision, decide
-from harness.experiments.predict import ArmPrediction, predict_arm
+from harness.experiments.placed import PlacedRun, run_placed
+from harness.experiments.predict import ArmPrediction, predict_arm, predict_placed
 from netshaper.ecn.marking import Marking
 from traces.errors import BadInputError
 from traces.link_events import Change
+from traces.results import IterationRow
 from traces.scenario import Arm, Scenario
 
 
 @dataclass
 class ArmResult:
-    """One arm with whatever was done of it."""
+    """One arm with whatever was done of it.
+
+    seed: of the scheduler that places its jobs, where there is one. schedule: how that went under
+    emulation.
+    """
 
     arm: Arm
     decision: Decision
+    seed: int = 1
     prediction: ArmPrediction | None = None
     measurement: ArmMeasurement | None = None
+    schedule: PlacedRun | None = None
 
 
 def scale_of(scenario: Scenario) -> ScalePlan:
@@ -44,7 +53,7 @@ def decide_all(scenario: Scenario) -> list[ArmResult]:
     results = []
     for arm in scenario.arms:
         try:
-            results.append(ArmResult(arm, decide(arm)))
+            results.append(ArmResult(arm, decide(arm), scenario.seed))
         except BadInputError as error:
             raise scenario.locate(error, arm.name) from None
     return results
@@ -58,7 +67,11 @@ def predict_all(
         if stop_wanted():
             return
         progress("simulating", number, len(results))
-        result.prediction = predict_arm(result.arm, result.decision.shifts)
+        if result.arm.is_scheduled:
+            shown = _shown(progress, f"simulating {result.arm.name}")
+            result.prediction = predict_placed(result.arm, result.seed, shown, stop_wanted)
+        else:
+            result.prediction = predict_arm(result.arm, result.decision.shifts)
     progress("simulating", len(results), len(results))
 
 
@@ -82,6 +95,29 @@ def emulate_all(
         run_id = session.state.run_id
         networks = plan_arm(result.arm, scale, run_id, first_network, marking)
         first_network += len(networks)
+        if result.arm.is_scheduled:
+            _emulate_scheduled(session, result, networks[0], scale, progress, stop_wanted)
+            continue
         result.measurement = emulate_arm(
             session, result.arm, networks, scale, result.decision.shifts, progress, stop_wanted
         )
+
+
+def _emulate_scheduled(
+    session: Session,
+    result: ArmResult,
+    network: PlannedNetwork,
+    scale: ScalePlan,
+    progress: Progress,
+    stop_wanted: Callable[[], bool],
+) -> None:
+    def drive(jobs: EmulatedNetworkJobs) -> list[IterationRow]:
+        shown = _shown(progress, f"emulating {result.arm.name}")
+        result.schedule = run_placed(result.arm, result.seed, jobs, shown, stop_wanted)
+        return result.schedule.iteration_rows(result.arm)
+
+    result.measurement = emulate_scheduled(session, result.arm, network, scale, drive, stop_wanted)
+
+
+def _shown(progress: Progress, what: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(what, done, total)

@@ -104,22 +104,22 @@ def _circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
     """Demands and shifts of every group of contended links, for the report's circles."""
     found = []
     for result in results:
-        for group in result.decision.links:
-            if group.rotation is None:
+        for each in result.decision.interleaving.links:
+            if each.rotation is None:
                 continue  # summary.json says why
-            circle = group.rotation.circle
+            link, circle = each.link, each.rotation.circle
             found.append(
                 {
                     "arm": result.arm.name,
-                    "jobs": list(group.jobs),
-                    "ports": [str(port) for port in group.ports],
-                    "capacity_bps": group.capacity_bps,
+                    "jobs": list(link.jobs),
+                    "ports": [str(port) for port in link.ports],
+                    "capacity_bps": link.capacity_bps,
                     "perimeter_s": circle.perimeter_s,
                     "repeats": list(circle.repeats),
                     "demand_bps": circle.demand_bps.tolist(),
-                    "applied_shifts_s": [result.decision.shift_s(job) for job in group.jobs],
-                    "best_shifts_s": list(group.rotation.shifts_s),
-                    "best_score": group.rotation.score,
+                    "applied_shifts_s": [result.decision.shift_s(job) for job in link.jobs],
+                    "best_shifts_s": list(each.rotation.shifts_s),
+                    "best_score": each.rotation.score,
                 }
             )
     return found

@@ -10,11 +10,12 @@ from typing import Any
 
 from emulator.scale import ScalePlan
 from emulator.verdict import Verdict
+from harness.experiments.placed import PlacedRun
 from harness.experiments.run import ArmResult
 from harness.fidelity.compare import Comparison, IterationTimes
 from traces.link_events import Change
 from traces.results import IterationRow, JobRow, LinkRow
-from traces.scenario import Job, Scenario
+from traces.scenario import Arm, Job, Scenario
 
 
 def summarise(
@@ -65,10 +66,23 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         "difference": _difference(result.arm.name, measured, predicted),
         "time_shifts_s": {job.id: result.decision.shift_s(job.id) for job in result.arm.jobs},
         "score": result.decision.score,
-        "incomparable": [link.incomparable for link in result.decision.links if not link.rotation],
+        "incomparable": list(result.decision.interleaving.incomparable),
+        "affinity_loops": {
+            "consistent": result.decision.interleaving.loops,
+            "contradicting": len(result.decision.interleaving.contradictions),
+        },
         "verdict": verdict_document(measurement.verdict) if measurement else None,
         "scale": _scale(scale) if measurement and scale else None,
     }
+    if result.arm.is_scheduled:
+        predicted_schedule = prediction.placed if prediction else None
+        document["schedule"] = {
+            "placement": result.arm.scheduler.placement,
+            "round_s": result.arm.scheduler.round,
+            "measured": result.schedule and _schedule(result.arm, result.schedule),
+            "predicted": predicted_schedule and _schedule(result.arm, predicted_schedule),
+        }
+        document["score"] = _mean_score(result.schedule or predicted_schedule)
     if measurement:
         document["adjustments"] = measurement.adjustments
         document["sampling"] = {
@@ -79,6 +93,28 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         if result.arm.transport.ecn_threshold is not None:
             document["marked_packets"] = _marked_packets(measurement.links)
     return document
+
+
+def _schedule(arm: Arm, run: PlacedRun) -> dict[str, Any]:
+    """How the scheduler's decisions went, and when jobs ended."""
+    table = run.table
+    return {
+        **{name: value for name, value in asdict(run.record).items() if name != "scores"},
+        "starts": len(run.stints),
+        "completion_s": {
+            job.id: None if math.isnan(finish_s) else finish_s - submit_s
+            for job, submit_s, finish_s in zip(
+                arm.jobs, table.submit_s.tolist(), table.finish_s.tolist(), strict=True
+            )
+        },
+    }
+
+
+def _mean_score(run: PlacedRun | None) -> float | None:
+    """Of the placements that the interleaver chose; None where there is none."""
+    if run is None or not run.record.scores:
+        return None
+    return sum(run.record.scores) / len(run.record.scores)
 
 
 def _events(result: ArmResult) -> list[dict[str, Any]]:
@@ -179,7 +215,7 @@ def job_rows(
                 arm=result.arm.name,
                 job=job.id,
                 model=job.profile.model,
-                workers=len(job.servers),
+                workers=job.profile.num_gpus,
                 iterations=len(own),
                 mean_iteration_s=times.mean,
                 p50_iteration_s=times.p50,

@@ -1,21 +1,22 @@
-"""Interleavers by name: from an arm and its contended links to time-shifts."""
+"""Interleavers by name: from an arm, and what CASSINI makes of its links, to time-shifts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from harness.scheduling.cassini import SharedLinks, time_shifts
+from harness.scheduling.cassini.interleaving import Interleaving
+from harness.scheduling.cassini.time_shifts import time_shifts
 from traces.scenario import Arm
 from traces.schedule import TimeShift
 
 
-def no_shifts(arm: Arm, links: Sequence[SharedLinks]) -> dict[str, TimeShift]:
+def no_shifts(arm: Arm, interleaving: Interleaving) -> dict[str, TimeShift]:
     """Every job starts its iterations as soon as it can."""
-    del arm, links
+    del arm, interleaving
     return {}
 
 
-INTERLEAVERS: dict[str, Callable[[Arm, Sequence[SharedLinks]], dict[str, TimeShift]]] = {
+INTERLEAVERS: dict[str, Callable[[Arm, Interleaving], dict[str, TimeShift]]] = {
     "none": no_shifts,
     "cassini": time_shifts,
 }

@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from emulator.timeshift import TimeShiftAgent
+from emulator.timeshift import agent_of
 from harness.simulation.job import SimulatedJob
 from harness.simulation.rates import SHARINGS, Flow, allocate
 from traces.cluster import Cluster, Port
@@ -40,18 +40,23 @@ class Simulation:
 class FluidNetwork:
     """Jobs on one network; they may come and go. Time stands still until ``run``.
 
-    events: changes of its links, in order of time. A link that is down has the rate 0; latency is
-    not modelled.
+    loaded: is told the rates at ports, stretch by stretch. events: changes of its links, in order
+    of time. A link that is down has the rate 0; latency is not modelled.
     Raises BadInputError, key ``cluster.sharing``, for a discipline other than SHARINGS.
     """
 
-    def __init__(self, cluster: Cluster, events: Sequence[LinkEvent] = ()) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        loaded: Callable[[RateSegment], None],
+        events: Sequence[LinkEvent] = (),
+    ) -> None:
+        self._loaded = loaded
         self._sharing = cluster.common_sharing(SHARINGS)
         self._capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
         self._changes = deque(events)
         self._jobs: list[SimulatedJob] = []
         self.now_s = 0.0
-        self.segments: list[RateSegment] = []
 
     def add(self, job: SimulatedJob) -> None:
         """``job`` takes part from now on, and begins when it says itself."""
@@ -98,11 +103,9 @@ class FluidNetwork:
                 flow.left_bits = 0.0  # what is left takes less time than the clock can tell
             for port in flow.path:
                 loads[(port, job.job.id)] += rate_bps
-        self.segments += [
-            RateSegment(port, job, now_s, next_s, rate_bps)
-            for (port, job), rate_bps in loads.items()
-            if next_s > now_s
-        ]
+        if next_s > now_s:
+            for (port, name), rate_bps in loads.items():
+                self._loaded(RateSegment(port, name, now_s, next_s, rate_bps))
         self.now_s = max(now_s, next_s)
         for simulated in self._jobs:
             simulated.advance(self.now_s)
@@ -120,19 +123,18 @@ def simulate(
     events: see FluidNetwork. Raises BadInputError as FluidNetwork.
     """
     shifts = shifts or {}
-    network = FluidNetwork(cluster, events)
+    segments: list[RateSegment] = []
+    network = FluidNetwork(cluster, segments.append, events)
     simulated = []
     for job in jobs:
         number = iterations if isinstance(iterations, int) else iterations(job)
-        simulated.append(SimulatedJob(job, cluster, number, agent=_agent(shifts.get(job.id))))
+        simulated.append(
+            SimulatedJob(job, cluster, number, agent=agent_of(shifts.get(job.id), 0.0))
+        )
         network.add(simulated[-1])
     network.run()
     return Simulation(
         iterations={job.job.id: job.done for job in simulated},
-        segments=network.segments,
+        segments=segments,
         adjustments={job.job.id: job.agent.adjustments if job.agent else 0 for job in simulated},
     )
-
-
-def _agent(shift: TimeShift | None) -> TimeShiftAgent | None:
-    return None if shift is None else TimeShiftAgent(0.0, shift.shift_s, shift.grid_period_s)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.experiments.decide import decide
-from harness.scheduling.circles import NUM_ANGLES
+from harness.scheduling.cassini.precision import Precision
 from tests.unit.builders import (
+    CASSINI,
     TOY_ALONE_S,
     TOY_TRANSFER_S,
     make_arm,
@@ -18,7 +19,7 @@ from traces.demand import Demand
 
 # both send at once: the link is asked for twice its rate over the transfer's part of the circle
 TOGETHER_SCORE = 1 - TOY_TRANSFER_S / TOY_ALONE_S
-AN_ANGLE = 1 / NUM_ANGLES  # a phase's ends lie within an angle
+AN_ANGLE = 1 / Precision().num_angles  # a phase's ends lie within an angle
 
 
 def test_in_lock_step_the_score_is_that_of_the_overlap() -> None:
@@ -28,7 +29,7 @@ def test_in_lock_step_the_score_is_that_of_the_overlap() -> None:
 
 
 def test_cassini_shifts_them_to_a_full_score() -> None:
-    decision = decide(make_arm(interleaver="cassini"))
+    decision = decide(make_arm(scheduler=CASSINI))
     assert set(decision.shifts) == {"one", "two"}
     assert decision.score == pytest.approx(1.0)
 
@@ -45,8 +46,8 @@ def test_a_start_a_whole_iteration_later_is_lock_step_again() -> None:
 
 
 def test_in_a_dedicated_arm_nothing_is_shared() -> None:
-    decision = decide(make_arm(dedicated=True, interleaver="cassini"))
-    assert (decision.links, decision.shifts, decision.score) == ((), {}, 1.0)
+    decision = decide(make_arm(dedicated=True, scheduler=CASSINI))
+    assert (decision.interleaving.links, decision.shifts, decision.score) == ((), {}, 1.0)
 
 
 def test_jobs_that_meet_nowhere_have_a_full_score() -> None:
@@ -55,8 +56,8 @@ def test_jobs_that_meet_nowhere_have_a_full_score() -> None:
 
 
 def test_without_comparable_circles_there_is_no_score() -> None:
-    odd = [Demand(length, (toy_transfer(ready_s=length),)) for length in (0.969, 0.95701)]
+    odd = [Demand(length, (toy_transfer(ready_s=length),)) for length in (31.0, 40.0)]
     jobs = (make_job("one", demand=odd[0]), make_job("two", ("left1", "right1"), odd[1]))
     decision = decide(make_arm(jobs))
     assert decision.score is None
-    assert decision.links[0].incomparable
+    assert decision.interleaving.links[0].incomparable

@@ -13,6 +13,7 @@ from harness.experiments.predict import SAMPLE_INTERVAL_S, ArmPrediction, predic
 from harness.simulation.fluid import simulate
 from harness.simulation.rates import SHARINGS
 from tests.unit.builders import (
+    CASSINI,
     GBIT,
     TOY_ALONE_S,
     TOY_BYTES,
@@ -57,7 +58,7 @@ def test_the_rows_say_what_was_simulated() -> None:
 
 
 def test_a_wait_for_the_grid_is_part_of_the_iteration() -> None:
-    arm = make_arm(interleaver="cassini")
+    arm = make_arm(scheduler=CASSINI)
     prediction = predict_arm(arm, decide(arm).shifts)
     for row in prediction.iterations:
         expected = TOY_ALONE_S if row.iteration == 0 else TOY_ALONE_S * 1.005

@@ -34,7 +34,7 @@ SCALE = ScalePlan(100.0, 1.6e9, "measured on 2026-11-30", 8e8, 640.0, "a test")
 ARM_KEYS = {
     "name", "sharing", "dedicated", "interleaver", "transport", "measured", "predicted",
     "difference", "events",
-    "time_shifts_s", "score", "incomparable", "verdict", "scale",
+    "time_shifts_s", "score", "incomparable", "affinity_loops", "verdict", "scale",
 }  # fmt: skip
 
 

@@ -15,4 +15,15 @@ def test_the_experiments_are_these() -> None:
         "synergy-opt",
         "synergy-deploy",
         "muri-physical",
+        "pollux-jobload",
+        "cassini-angles",
+        "cassini-snapshot",
+        "cassini-drift",
     ]
+
+
+def test_a_quick_form_takes_less_than_four_minutes() -> None:
+    quick = {recipe.id: recipe.quick for recipe in RECIPES.values() if recipe.quick}
+    assert {recipe_id for recipe_id in RECIPES if recipe_id.startswith("cassini-")} <= set(quick)
+    for recipe_id, form in quick.items():
+        assert form.seconds < min(240, RECIPES[recipe_id].seconds)

@@ -1,0 +1,202 @@
+"""Jobs that come and go on an emulated network, while others decide what comes next."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from emulator.coordinator import START_LEAD_S, JobRun, connect_workers, now_s, read_worker
+from emulator.jobs import start_workers
+from emulator.messages import MessageSocket
+from emulator.networks import PlannedNetwork
+from emulator.scale import ScalePlan
+from emulator.session import Session
+from emulator.timeshift import agent_of
+from traces.errors import EmulationError
+from traces.results import IterationSpan
+from traces.scenario import Job
+from traces.schedule import TimeShift
+
+FIRST_PORT = 20000
+_PORTS = 20000
+_SILENCE_S = 60.0
+_POLL_S = 0.1
+_SWITCH_INTERVAL_S = 0.2e-3
+"""For how long the thread that decides may keep the interpreter from the one that coordinates."""
+
+
+@dataclass
+class _Running:
+    run: JobRun
+    group: str
+    heard_s: float
+
+
+@dataclass
+class LateStart:
+    """A job whose workers were not ready when it was due to begin. late_s: by how much."""
+
+    job: str
+    late_s: float
+
+
+class EmulatedNetworkJobs:
+    """Context of the jobs of one run, all on ``network``. Times are since ``anchor_s``.
+
+    A thread of its own answers workers, so that no iteration waits for a decision. adjustments: of
+    the time-shifts, by job. runs: of all starts of jobs. late_starts: see there.
+    """
+
+    def __init__(
+        self, session: Session, network: PlannedNetwork, scale: ScalePlan, congestion_control: str
+    ) -> None:
+        self._session = session
+        self._network = network
+        self._scale = scale
+        self._congestion_control = congestion_control
+        self._jobs: dict[str, _Running] = {}
+        self._next_port = 0
+        self._lock = threading.Lock()
+        self._failure: EmulationError | None = None
+        self._stopping = False
+        self._selector = selectors.DefaultSelector()
+        self._wake_read, self._wake_write = os.pipe()
+        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._coordinate, daemon=True)
+        self.anchor_s = now_s() + START_LEAD_S
+        self.runs: list[JobRun] = []
+        self.adjustments: dict[str, int] = {}
+        self.late_starts: list[LateStart] = []
+
+    def __enter__(self) -> EmulatedNetworkJobs:
+        self._switch_interval_s = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL_S)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping = True
+        self._wake()
+        self._thread.join()
+        sys.setswitchinterval(self._switch_interval_s)
+        for job in list(self._jobs):
+            self.end(job)
+        self._selector.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    def start(self, job: Job, iterations: int, shift: TimeShift | None) -> None:
+        """Begin ``job`` at its own ``start_s``, or as soon as its workers are ready."""
+        group = f"{self._network.name}-{job.id}-{len(self.runs)}"
+        first_port = FIRST_PORT + self._next_port
+        self._next_port = (self._next_port + len(job.servers)) % _PORTS
+        workers = start_workers(
+            self._session, self._network, job, first_port, self._scale, self._congestion_control,
+            group,
+        )  # fmt: skip
+        run = JobRun(job.id, workers, iterations, compute_s=job.profile.demand.compute_s)
+        self.runs.append(run)
+        try:
+            connect_workers(workers, self._session.explain)
+        except EmulationError:
+            _close(workers)
+            raise
+        due_s = self.anchor_s + job.start_s
+        begin_s = max(due_s, now_s() + START_LEAD_S)
+        if begin_s > due_s:
+            self.late_starts.append(LateStart(job.id, begin_s - due_s))
+        run.start_after_s = begin_s - self.anchor_s
+        run.agent = agent_of(shift, self.anchor_s)
+        with self._lock:
+            self._jobs[job.id] = _Running(run, group, begin_s)
+            for worker in workers:
+                self._selector.register(worker, selectors.EVENT_READ, (job.id, worker))
+            run.begin(self.anchor_s)
+        self._wake()
+
+    def end(self, job: str) -> None:
+        """Take ``job`` off, with the iteration that is under way."""
+        with self._lock:
+            running = self._jobs.pop(job)
+            for worker in running.run.workers:
+                self._selector.unregister(worker)
+        self._wake()
+        _close(running.run.workers)
+        self._session.end_group(running.group)
+        self._count(running.run)
+
+    def change_shift(self, job: str, shift: TimeShift | None) -> None:
+        """From its next iteration on."""
+        with self._lock:
+            run = self._jobs[job].run
+            self._count(run)
+            run.agent = agent_of(shift, self.anchor_s, is_new=True)
+
+    def run(self, until_s: float) -> None:
+        """Let time pass. Raises EmulationError where a worker ended or fell silent."""
+        while True:
+            if self._failure is not None:
+                raise self._failure
+            left_s = self.anchor_s + until_s - now_s()
+            if left_s <= 0:
+                return
+            time.sleep(min(left_s, _POLL_S))
+
+    def spans(self, job: str) -> Sequence[IterationSpan]:
+        """What ``job`` has done since it was started last."""
+        return [
+            IterationSpan(
+                span.start_s - self.anchor_s,
+                span.communication_start_s - self.anchor_s,
+                span.end_s - self.anchor_s,
+            )
+            for span in list(self._jobs[job].run.measured)
+        ]
+
+    def _count(self, run: JobRun) -> None:
+        if run.agent is not None:
+            earlier = self.adjustments.get(run.job, 0)
+            self.adjustments[run.job] = earlier + run.agent.adjustments
+
+    def _wake(self) -> None:
+        os.write(self._wake_write, b".")
+
+    def _coordinate(self) -> None:
+        try:
+            while not self._stopping:
+                for key, _ in self._selector.select(_POLL_S):
+                    if key.fd == self._wake_read:
+                        os.read(self._wake_read, 4096)
+                    else:
+                        self._hear(*key.data)
+                self._check_silence()
+        except EmulationError as error:
+            self._failure = error
+
+    def _hear(self, job: str, worker: MessageSocket) -> None:
+        with self._lock:
+            running = self._jobs.get(job)
+            if running is None or worker not in running.run.workers:
+                return  # it was taken off meanwhile
+            running.heard_s = now_s()
+            read_worker(running.run, worker, lambda _: None, self._session.explain)
+
+    def _check_silence(self) -> None:
+        with self._lock:
+            for running in self._jobs.values():
+                awaited_s = max(running.heard_s, running.run.quiet_until_s)
+                if not running.run.done and now_s() - awaited_s > _SILENCE_S:
+                    raise EmulationError(
+                        f"no worker of job {running.run.job} has said anything for "
+                        f"{_SILENCE_S:.0f} s"
+                    )
+
+
+def _close(workers: Sequence[MessageSocket]) -> None:
+    for worker in workers:
+        worker.close()

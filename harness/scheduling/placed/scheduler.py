@@ -1,0 +1,149 @@
+"""A scheduler of rounds on a network: a policy's placements, and the one whose links fit best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.job_table import Ints, JobTable
+from harness.scheduling.allocation import Allocation
+from harness.scheduling.cassini.links import ClusterLinks, Footprint
+from harness.scheduling.cassini.memo import Rotations
+from harness.scheduling.cassini.ranking import rank
+from harness.scheduling.placed.policies import POLICIES
+from harness.scheduling.placed.policy import GpuServers, Placement, WaitingJob
+from harness.scheduling.placed.shifts import in_step
+from traces.demand import demand_curve
+from traces.scenario import Arm, Job
+from traces.schedule import TimeShift
+
+_RESOURCES = 3
+
+
+@dataclass
+class ScheduleRecord:
+    """What the interleaver saw over a run.
+
+    decisions: in which a job was started or moved. candidates: placements that were compared.
+    discarded_by_loops, discarded_as_incomparable: of those. without_shifts: decisions in which all
+    were, so that the policy's own choice runs as it comes. scores: of the placements that were
+    chosen, 1 where no link is shared.
+    """
+
+    decisions: int = 0
+    candidates: int = 0
+    discarded_by_loops: int = 0
+    discarded_as_incomparable: int = 0
+    without_shifts: int = 0
+    scores: list[float] = field(default_factory=list)
+
+
+class PlacedScheduler:
+    """Decides one round after the other for the jobs of an arm, which are the rows of ``table``.
+
+    shifts: of the jobs that run and share links, as of the last decision.
+    """
+
+    steady = False
+
+    def __init__(self, arm: Arm, table: JobTable, seed: int) -> None:
+        self._arm = arm
+        self._table = table
+        self._jobs = arm.jobs
+        gpus = dict.fromkeys(arm.cluster.servers, arm.gpus)
+        self._policy = POLICIES[arm.scheduler.placement](GpuServers(arm.cluster, gpus), seed)
+        self._links = ClusterLinks(arm.cluster)
+        self._rotations = Rotations(seed=seed)
+        self._number = {server: index for index, server in enumerate(arm.cluster.servers)}
+        self._alone_s = [dedicated_iteration_s(arm, job) for job in arm.jobs]
+        self._placement: Placement = {}
+        self._allocation = Allocation.nothing()
+        self.shifts: Mapping[str, TimeShift] = {}
+        self.record = ScheduleRecord()
+
+    def decide(self, jobs: Ints, now_s: float) -> Allocation:
+        """The round that begins at ``now_s`` for the active ``jobs``, in order of submission."""
+        waiting = [self._waiting(int(row)) for row in jobs]
+        takes_turns = self._arm.interleaver == "cassini"
+        most = self._arm.scheduler.candidates if takes_turns else 1
+        candidates = self._policy.placements(waiting, now_s, most)
+        if candidates[0] == self._placement:
+            return self._allocation
+        if all(self._placement.get(job) == at for job, at in candidates[0].items()):
+            # Jobs ended or were sent away; whoever stays has nothing to be in step with anew.
+            self.shifts = {job: self.shifts[job] for job in candidates[0] if job in self.shifts}
+            self._take(candidates[0])
+            return self._allocation
+        self.record.decisions += 1
+        chosen = self._interleaved(candidates) if takes_turns else candidates[0]
+        self._take(chosen)
+        return self._allocation
+
+    def _interleaved(self, candidates: Sequence[Placement]) -> Placement:
+        """The candidate that CASSINI ranks first, whose shifts hold from now on."""
+        footprints = [self._footprints(each) for each in candidates]
+        ranking = rank(
+            [self._links.shared_links(each) for each in footprints],
+            self._rotations,
+            self._arm.scheduler.ranking,
+            [len({int(port) for one in each for port in one.ports}) for each in footprints],
+        )
+        record = self.record
+        record.candidates += len(candidates)
+        record.discarded_by_loops += ranking.discarded_by_loops
+        record.discarded_as_incomparable += ranking.discarded_as_incomparable
+        if ranking.best is None:
+            record.without_shifts += 1
+            self.shifts = {}
+            return candidates[0]
+        chosen = candidates[ranking.best]
+        record.scores.append(ranking.scores[ranking.best])
+        stayed = {job: at for job, at in self._placement.items() if chosen.get(job) == at}
+        self.shifts = in_step(ranking.interleavings[ranking.best], self.shifts, stayed)
+        return chosen
+
+    def _footprints(self, placement: Placement) -> list[Footprint]:
+        return [
+            self._links.footprint(job.model_copy(update={"servers": placement[job.id]}))
+            for job in self._jobs
+            if job.id in placement
+        ]
+
+    def _waiting(self, row: int) -> WaitingJob:
+        table, job = self._table, self._jobs[row]
+        done = float(table.done_iterations[row])
+        return WaitingJob(
+            id=job.id,
+            workers=job.profile.num_gpus,
+            submit_s=float(table.submit_s[row]),
+            iterations_left=float(table.iterations[row]) - done,
+            iterations_done=done,
+            attained_s=float(table.attained_s[row]),
+            dedicated_iteration_s=self._alone_s[row],
+            servers=self._placement.get(job.id, ()) if np.isnan(table.finish_s[row]) else (),
+        )
+
+    def _take(self, placement: Placement) -> None:
+        rows = [row for row, job in enumerate(self._jobs) if job.id in placement]
+        servers = [self._number[at] for row in rows for at in placement[self._jobs[row].id]]
+        counts = [len(placement[self._jobs[row].id]) for row in rows]
+        self._placement = placement
+        self._allocation = Allocation(
+            jobs=np.array(rows, dtype=np.int64),
+            gpu_type=np.zeros(len(rows), dtype=np.int64),
+            offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+            servers=np.array(servers, dtype=np.int64),
+            gpus=np.ones(len(servers), dtype=np.int64),
+            share=np.zeros((len(rows), _RESOURCES)),
+            iteration_s=np.array([self._alone_s[row] for row in rows]),
+            held_to_fair_share=np.zeros(len(rows), dtype=np.bool_),
+        )
+
+
+def dedicated_iteration_s(arm: Arm, job: Job) -> float:
+    """Of an iteration that shares no link, with the rate of the servers' own links."""
+    servers = set(arm.cluster.servers)
+    rate_bps = min(arm.cluster.rate_bps(port) for port in arm.cluster.ports if port.node in servers)
+    return demand_curve(job.profile.demand, rate_bps).period_s
