@@ -21,6 +21,7 @@ from tests.guest.inside import (
     marking_checks,
     mounts,
     network_checks,
+    rounds_checks,
     run_checks,
 )
 
@@ -41,6 +42,7 @@ _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("v2 limits nested", limit_checks.caller_in_a_group),
     ("v2 smaller parent", limit_checks.smaller_parent),
     ("v2 killed owner", limit_checks.killed_owner),
+    ("v2 rounds", rounds_checks.emulated_rounds),
     ("legacy", mounts.mount_v1),
     ("v1 groups", cgroup_checks.groups),
     ("v1 cpuset", cgroup_checks.cpuset),

@@ -64,7 +64,7 @@ def killed_run() -> dict[str, Any]:
         run = Command(place, "run", _emulation(place, "guestkill", iterations=1000))
         stranger = subprocess.Popen(("sleep", "600"))
         try:
-            group = _wait_for(lambda: run.exit is not None or _worker_group("guestkill"))
+            group = wait_for(lambda: run.exit is not None or _worker_group("guestkill"))
             if run.exit is not None:
                 return {"ended_early": run.said()}
             (group / "cgroup.procs").write_text(str(stranger.pid))
@@ -128,7 +128,8 @@ def _worker_group(run_id: str) -> Path | None:
     return None
 
 
-def _wait_for(condition: Callable[[], Any]) -> Any:
+def wait_for(condition: Callable[[], Any]) -> Any:
+    """The first true value of ``condition``."""
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
         value = condition()
