@@ -96,9 +96,7 @@ class EmulatedServers:
         self._await(begun, pause_s + HANG_TIMEOUT_S)
         self.evidence.add_box(before, read_cpu_time())
         self.evidence.clock.add(number * self._round_s, resume_s, self._round_wall_s)
-        progress = {
-            job: JobProgress(JobState.REQUEUED, 0.0, reason=why) for job, why in lost.items()
-        }
+        progress = dict(lost)
         for job in begun:
             progress[job.lease.job] = self._outcome(job, number, resume_s)
         incidents = tuple(
@@ -123,8 +121,8 @@ class EmulatedServers:
         for job in ending:
             self._remove(job)
 
-    def _begin_leases(self, leases: Iterable[Lease]) -> dict[str, str]:
-        """Start or change what is new; returns the jobs whose workers did not come up, and why."""
+    def _begin_leases(self, leases: Iterable[Lease]) -> dict[str, JobProgress]:
+        """Start or change what is new; what became of jobs whose workers did not come up."""
         starting = []
         for lease in leases:
             job = self._jobs.get(lease.job)
@@ -142,12 +140,14 @@ class EmulatedServers:
         self._await(starting, now_s() + START_TIMEOUT_S)
         lost = {}
         for job in starting:
-            if not all(worker.call for worker in job.workers):
-                self.evidence.workers_lost += 1
-                lost[job.lease.job] = "a worker ended, or hung, before it had registered" + (
-                    self._starter.explain()
-                )
-                self._remove(job)
+            if all(worker.call for worker in job.workers):
+                continue
+            state, reason = JobState.REQUEUED, "a worker hung before it had registered"
+            if any(worker.gone for worker in job.workers):
+                state, reason = _state_lost(job), self._reason_lost(job) or reason
+            self.evidence.workers_lost += state is JobState.REQUEUED
+            lost[job.lease.job] = JobProgress(state, 0.0, reason=reason)
+            self._remove(job)
         return lost
 
     def _checkpoint_of(self, lease: Lease) -> list[WorkerCheckpoint | None]:

@@ -178,7 +178,7 @@ def test_out_of_memory_ends_one_job_and_no_other(monkeypatch: pytest.MonkeyPatch
     with cluster("fault5") as run:
         starved = lease("a1", 0, stages=READING, new=True)
         with monkeypatch.context() as patched:
-            patched.setattr(worker_starter, "GUARD_BYTES", 2**19)
+            patched.setattr(worker_starter, "GUARD_BYTES", -(2**19))  # less than the cache
             first = run.servers.run_round(0, [starved])
         assert first.progress["a1"].state is JobState.OUT_OF_MEMORY
         assert "memory guard" in first.progress["a1"].reason
