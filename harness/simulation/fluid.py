@@ -53,13 +53,16 @@ class FluidNetwork:
     ) -> None:
         self._loaded = loaded
         self._sharing = cluster.common_sharing(SHARINGS)
-        self._capacity = {port: cluster.rate_bps(port) for port in cluster.ports}
+        self._cluster = cluster
+        self._capacity: dict[Port, float] = {}  # of the ports that some job uses
         self._changes = deque(events)
         self._jobs: list[SimulatedJob] = []
         self.now_s = 0.0
 
     def add(self, job: SimulatedJob) -> None:
         """``job`` takes part from now on, and begins when it says itself."""
+        for port in job.ports:
+            self._capacity.setdefault(port, self._cluster.rate_bps(port))
         self._jobs.append(job)
 
     def remove(self, job: SimulatedJob) -> None:

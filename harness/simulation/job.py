@@ -63,6 +63,11 @@ class SimulatedJob:
         """Whether all iterations are done."""
         return len(self.done) == self.iterations
 
+    @property
+    def ports(self) -> set[Port]:
+        """Those that its flows leave through."""
+        return {port for flows in self._flows for _, _, path, _ in flows for port in path}
+
     def active(self) -> list[SimulatedFlow]:
         """The flow at the head of each connection."""
         return [queue[0] for queue in self._connections.values()]

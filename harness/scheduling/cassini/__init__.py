@@ -3,5 +3,6 @@
 From bottom to top: ``periods`` (one period a job), ``circle`` (the jobs of a link on one circle),
 ``rotation`` with ``search`` (the best rotation of a link, section 3), ``affinity`` (from rotations
 to one time-shift a job, section 4), ``links`` (what meets where on a cluster), ``interleaving``
-(one placement) and ``ranking`` (several, Algorithm 2). A shift is a delay, in seconds, everywhere.
+(one placement) and ``ranking`` (several, Algorithm 2), with ``memo`` for what they have in common.
+A shift is a delay, in seconds, everywhere.
 """

@@ -14,8 +14,9 @@ class Precision:
     period. Five is what the paper recommends (section 5.7). As a step of time it is the same on
     every circle of these jobs, however long their common one is.
     max_rounding: the share by which a period may be lengthened so that periods meet sooner.
-    worthwhile_rounding: the same where that gains more than it costs: without a common period that
-    is short, jobs pass each other at all distances, and no time-shift helps.
+    worthwhile_rounding: the same for a few connected jobs, where it gains more than it costs:
+    without a common period that is short, jobs pass each other at all distances, and no time-shift
+    helps.
     max_perimeter_s: how long a common circle may be.
     """
 

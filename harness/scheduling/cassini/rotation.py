@@ -34,7 +34,7 @@ little depends on their rotation."""
 _WORK_OF_BEGINNINGS = 2 * 10**6
 """Additions that their first turns of every job may take together, some tenths of a millisecond."""
 
-_FEW_DELAYS = 4
+_FEW_DELAYS = 8
 """Jobs that have no more distinct delays against each other than this pass each other at all
 distances in any case: there is nothing to spread."""
 
@@ -128,10 +128,10 @@ def descent_rotation(circle: UnifiedCircle, seed: int = 0) -> Rotation:
             f"{max(circle.repeats)} times, have more rotations than can be compared"
         )
     rng = np.random.default_rng(seed)
-    beginnings = min(max(_WORK_OF_BEGINNINGS // work, 2), _BEGINNINGS)
+    beginnings = min(max(_WORK_OF_BEGINNINGS // work, 1), _BEGINNINGS)
     orders = rng.permuted(np.tile(np.arange(jobs), (beginnings, 1)), axis=1)
     starts = rng.integers(0, ranges, (beginnings, jobs))
-    starts[: beginnings // 2] = -1
+    starts[: (beginnings + 1) // 2] = -1
     demand = circle.demand_bps / circle.capacity_bps
     overlap = _overlap(circle, demand)
     excess, steps = descend(_whole(demand), circle.slices_a_step, ranges, overlap, orders, starts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.scheduling.cassini.affinity import connected
 from harness.scheduling.cassini.interleaving import Interleaving, JobShift
+from harness.scheduling.cassini.periods import within_period
 from traces.errors import BadInputError
 from traces.scenario import Arm
 from traces.schedule import TimeShift
@@ -58,7 +59,7 @@ def on_a_grid(shift: JobShift, least_score: float, turn_s: float = 0.0) -> TimeS
     set apart once. So a job is held to its grid only where all links that it is connected with fit.
     """
     return TimeShift(
-        (shift.shift_s + turn_s) % shift.period_s,
+        within_period(shift.shift_s + turn_s, shift.period_s),
         shift.period_s * (1 + GRID_SLACK),
         is_held=least_score >= 1 - GRID_SLACK,
     )

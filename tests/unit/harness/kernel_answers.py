@@ -12,12 +12,16 @@ from typing import Any
 import numba
 import numpy as np
 
+from harness.scheduling.cassini.circle import unified_circle
+from harness.scheduling.cassini.precision import Precision
+from harness.scheduling.cassini.rotation import best_rotation
 from harness.simulation.round_cluster import RoundSemantics
 from tests.unit.harness.random_workloads import random_workload
 from tests.unit.harness.scheduling.packing.packing_cases import random_rounds, random_servers
 from tests.unit.harness.scheduling_builders import run_jobs
+from traces.demand import DemandCurve, Phase
 
-PACKING_SEEDS, RUN_SEEDS = range(20), range(5)
+PACKING_SEEDS, RUN_SEEDS, ROTATION_SEEDS = range(20), range(5), range(3)
 SEMANTICS = (
     RoundSemantics(100.0, restart_s=20.0, checkpoint_s=5.0),
     RoundSemantics(100.0, "round-end", "whole-iterations", restart_s=10.0),
@@ -54,11 +58,26 @@ def runs(seed: int) -> list[Any]:
     return answers
 
 
+def rotations(seed: int) -> list[Any]:
+    """Shifts and scores of two to five jobs of two periods on a link, exactly and by descent."""
+    rng = np.random.default_rng(seed)
+    answers = []
+    for jobs in (2, 3, 4, 5):
+        curves = []
+        for period_s in rng.choice([0.1, 0.2], jobs).tolist():
+            start_s, end_s = np.sort(rng.uniform(0, period_s, 2)).tolist()
+            curves.append(DemandCurve(period_s, (Phase(start_s, end_s, rng.uniform(3, 12)),)))
+        rotation = best_rotation(unified_circle(curves, 10.0, Precision(degrees=30.0)), seed)
+        answers.append([rotation.score, rotation.shifts_s, rotation.exact])
+    return answers
+
+
 def answers() -> dict[str, Any]:
     return {
         "compiled": not numba.config.DISABLE_JIT,
         "packings": [packings(seed) for seed in PACKING_SEEDS],
         "runs": [runs(seed) for seed in RUN_SEEDS],
+        "rotations": [rotations(seed) for seed in ROTATION_SEEDS],
     }
 
 
