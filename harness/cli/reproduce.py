@@ -7,6 +7,7 @@ import datetime
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ _LINES_APART_S = 10.0  # of progress, on a console that is no terminal
     type=click.IntRange(1, 1000),
     help="Seeds of what is random. Default: the experiment's own number.",
 )
+@click.option("--quick", is_flag=True, help="In a shorter form; only with an ID that has one.")
 @click.option(
     "-o",
     "--output",
@@ -58,6 +60,7 @@ def reproduce(
     takes_all: bool,
     data: Path,
     seeds: int | None,
+    quick: bool,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -71,12 +74,17 @@ def reproduce(
       roundelay reproduce --list
       roundelay reproduce synergy-split -o reproduced/split
       roundelay reproduce synergy-oracle --data shared/data
+      sudo roundelay reproduce cassini-snapshot --quick
       roundelay reproduce --all --data shared/data -o reproduced/all
     """
     if (recipe_id is not None) + lists + takes_all != 1:
         raise BadInputError(
             "it is not said, or said twice, what to reproduce",
             allowed=f"one ID ({', '.join(RECIPES)}), or --list, or --all",
+        )
+    if quick and recipe_id is None:
+        raise BadInputError(
+            "only one experiment is made quickly", allowed=_quick_ids(), key="--quick"
         )
     if lists:
         if as_json:
@@ -88,7 +96,8 @@ def reproduce(
         if takes_all:
             _all(context, output or _default_output("all"), data, seeds, as_json)
         else:
-            _one(context, _recipe(recipe_id or ""), output, data, seeds, as_json)
+            recipe = _recipe(recipe_id or "")
+            _one(context, _in_quick_form(recipe) if quick else recipe, output, data, seeds, as_json)
 
 
 def _recipe(recipe_id: str) -> Recipe:
@@ -99,9 +108,23 @@ def _recipe(recipe_id: str) -> Recipe:
     return RECIPES[recipe_id]
 
 
+def _in_quick_form(recipe: Recipe) -> Recipe:
+    """``recipe`` with what its quick form has instead."""
+    quick = recipe.quick
+    if quick is None:
+        raise BadInputError(f"{recipe.id} has no shorter form", allowed=_quick_ids(), key="--quick")
+    title = f"{recipe.title}; quick: {quick.less}"
+    return replace(recipe, title=title, seconds=quick.seconds, run=quick.run)
+
+
+def _quick_ids() -> str:
+    return ", ".join(recipe.id for recipe in RECIPES.values() if recipe.quick) or "none"
+
+
 def _described(recipe: Recipe) -> dict[str, Any]:
     names = ("id", "title", "source", "seconds", "needs_data")
-    return {name: getattr(recipe, name) for name in names}
+    quick_seconds = recipe.quick.seconds if recipe.quick else None
+    return {**{name: getattr(recipe, name) for name in names}, "quick_seconds": quick_seconds}
 
 
 def _default_output(name: str) -> Path:

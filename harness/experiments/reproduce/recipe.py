@@ -107,12 +107,23 @@ class Reproduction:
     interrupted: bool = False
 
 
+Run = Callable[[Path, int | None, Say], Reproduction]
+"""(data directory, number of seeds or None for the recipe's own, what to tell of progress)."""
+
+
+@dataclass(frozen=True)
+class QuickForm:
+    """A shorter form of a recipe. seconds: on two cores. less: what it has less of, in words."""
+
+    seconds: float
+    run: Run
+    less: str
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A published experiment. seconds: how long it takes on two cores. needs_data: whether it reads
-    published traces, from the directory of ``--data``.
-
-    run: (data directory, number of seeds or None for the recipe's own, what to tell of progress).
+    published traces, from the directory of ``--data``. quick: its shorter form, where it has one.
     """
 
     id: str
@@ -120,4 +131,5 @@ class Recipe:
     source: str
     seconds: float
     needs_data: bool
-    run: Callable[[Path, int | None, Say], Reproduction]
+    run: Run
+    quick: QuickForm | None = None

@@ -5,6 +5,12 @@ from __future__ import annotations
 from harness.experiments.reproduce import muri_physical
 from harness.experiments.reproduce.recipe import Recipe
 from harness.experiments.reproduce.recipes import (
+    cassini_angles,
+    cassini_drift,
+    cassini_dynamic,
+    cassini_poisson,
+    cassini_snapshot,
+    pollux_jobload,
     synergy_deploy,
     synergy_load,
     synergy_opt,
@@ -25,6 +31,14 @@ RECIPES: dict[str, Recipe] = {
         synergy_opt.RECIPE,
         synergy_deploy.RECIPE,
         muri_physical.RECIPE,
+        pollux_jobload.RECIPE,
+        cassini_angles.RECIPE,
+        cassini_snapshot.RECIPE,
+        cassini_drift.RECIPE,
+        cassini_dynamic.RECIPE,
+        cassini_dynamic.MULTIGPU_RECIPE,
+        cassini_poisson.DATA_PARALLEL_RECIPE,
+        cassini_poisson.MODEL_PARALLEL_RECIPE,
     )
 }
 """By id, in the order in which ``--all`` takes them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from harness.cli import reproduce
 from harness.experiments.reproduce.recipe import (
     Curve,
     Drawing,
+    QuickForm,
     Recipe,
     ReproducedFigure,
     Reproduction,
@@ -49,7 +51,10 @@ class Calls(list[tuple[str, Path, int | None]]):
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
-    """Three tiny recipes take the place of the real ones; the last of them has a drawing."""
+    """Three tiny recipes take the place of the real ones.
+
+    The last of them has a drawing, and a quick form that makes a single figure.
+    """
     calls = Calls()
 
     def recipe(name: str, *, needs_data: bool = False) -> Recipe:
@@ -65,7 +70,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
         return Recipe(name, f"The {name} [one]", "a paper", 100.0, needs_data, run)
 
+    def run_quickly(data: Path, seeds: int | None, say: Say) -> Reproduction:
+        calls.append(("drawn, quick", data, seeds))
+        return Reproduction((REACHED,))
+
     recipes = [recipe("first"), recipe("traced", needs_data=True), recipe("drawn")]
+    recipes[-1] = dataclasses.replace(recipes[-1], quick=QuickForm(7.0, run_quickly, "one figure"))
     monkeypatch.setattr(reproduce, "RECIPES", {each.id: each for each in recipes})
     return calls
 
@@ -85,8 +95,10 @@ def test_the_list_says_what_each_takes(roundelay: Roundelay, calls: Calls) -> No
     described = json.loads(roundelay("reproduce", "--list", "--json").stdout)
     assert described[1] == {
         "id": "traced", "title": "The traced [one]", "source": "a paper", "seconds": 100.0,
-        "needs_data": True,
+        "needs_data": True, "quick_seconds": None,
     }  # fmt: skip
+    assert described[2]["quick_seconds"] == 7.0
+    assert "7 s" in result.stderr
     assert not calls
 
 
@@ -113,6 +125,35 @@ def test_one_recipe_is_a_table_a_document_and_a_directory(
     assert {each.name for each in (tmp_path / "out").iterdir()} == {
         "figures.json", "provenance.json", "loads.png", "loads.svg",
     }  # fmt: skip
+
+
+def test_the_quick_form_is_made_instead_and_says_what_it_lacks(
+    roundelay: Roundelay, calls: Calls, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    result = roundelay("reproduce", "drawn", "--quick", "--seeds", 2, "-o", out, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert calls == [("drawn, quick", Path("data"), 2)]
+    assert len(json.loads(result.stdout)["figures"]) == 1
+    assert "about 7 s" in result.stderr
+    assert read_json(out / "provenance.json")["title"] == "The drawn [one]; quick: one figure"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("first",), "first has no shorter form"),
+        (("--all",), "only one experiment is made quickly"),
+        (("--list",), "only one experiment is made quickly"),
+    ],
+)
+def test_what_has_no_quick_form_is_refused(
+    roundelay: Roundelay, calls: Calls, arguments: tuple[str, ...], problem: str
+) -> None:
+    said = one_line(roundelay("reproduce", *arguments, "--quick"), exit_code=2)
+    assert said == f"roundelay: --quick: {problem}; allowed: drawn"
+    assert not calls
+    assert not Path("reproduced").exists()
 
 
 def test_a_figure_that_is_not_reached_stays_in_the_table_with_its_note(

@@ -18,7 +18,7 @@ from tests.unit.harness.experiments.reproduce.pollux.toy import write_toy
 from traces.errors import BadInputError
 
 REAL_DATA = Path(__file__).parents[6] / "shared" / "data" / "pollux"
-WORKLOADS = ("workload-1", "workload-2")
+WORKLOADS = ("workload-1", "workload-6")
 HEADER = "name,time,application,num_replicas,batch_size\n"
 
 
@@ -49,7 +49,7 @@ def data(made_once: Path, tmp_path: Path) -> Path:
 
 def write_summary(folder: Path, policy: str, jcts: dict[str, dict[str, int]]) -> None:
     averages = {name: float(np.mean(list(times.values()))) for name, times in jcts.items()}
-    document = {"jcts": jcts, "avgs": averages, "mean": float(np.mean(list(averages.values())))}
+    document = {"jcts": jcts, "avgs": averages}
     file = folder / "results-jobload" / f"{policy}-1.0" / "summary.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(document), encoding="utf-8")
@@ -73,7 +73,7 @@ def test_every_figure_stands_beside_the_published_one(data: Path) -> None:
     assert all("SHA-256" in each for each in made.inputs)
     assert figures["tiresias, workload-1: average JCT"].tolerance == 0
     assert figures["pollux, mean of the workloads: average JCT"].tolerance == 0.05
-    assert figures["pollux, workload-2: average JCT"].interval is not None
+    assert figures["pollux, workload-6: average JCT"].interval is not None
     for drawing in made.drawings:
         assert sum(curve.published for curve in drawing.curves) == 2
         assert len(drawing.curves) == 4
@@ -84,14 +84,14 @@ def test_a_job_that_ends_another_second_is_seen(data: Path) -> None:
     runs = {name: Run("tiresias", folder / "workloads" / f"{name}.csv", folder / "traces", 0)
             for name in WORKLOADS}  # fmt: skip
     jcts = {name: simulate(run) for name, run in runs.items()}
-    jcts["workload-2"]["toy-1"] += 1
+    jcts["workload-6"]["toy-1"] += 1
     write_summary(folder, "tiresias", jcts)
     figures = by_name(RECIPE.run(data, 1, lambda _: None).figures)
     same = figures["tiresias: jobs that end in the same second"]
     assert (same.ours, same.ok) == (0.75, False)
     assert figures["tiresias, workload-1: average JCT"].ok
-    assert not figures["tiresias, workload-2: average JCT"].ok
-    assert figures["pollux, workload-2: average JCT"].interval is None
+    assert not figures["tiresias, workload-6: average JCT"].ok
+    assert figures["pollux, workload-6: average JCT"].interval is None
 
 
 def test_an_interrupted_recipe_keeps_what_it_has(data: Path) -> None:
@@ -106,6 +106,14 @@ def test_an_interrupted_recipe_keeps_what_it_has(data: Path) -> None:
     assert not any("pollux" in name for name in names)
 
 
+def test_the_quick_form_is_of_one_workload(data: Path) -> None:
+    assert RECIPE.quick is not None
+    figures = by_name(RECIPE.quick.run(data, None, lambda _: None).figures)
+    assert all(figure.ok for figure in figures.values())
+    assert "pollux, workload-6: average JCT" in figures
+    assert not any("workload-1" in name or "mean" in name for name in figures)
+
+
 def test_without_its_data_it_says_what_it_needs(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"no file .*summary\.json"):
         RECIPE.run(tmp_path, None, lambda _: None)
@@ -116,9 +124,9 @@ def test_without_its_data_it_says_what_it_needs(tmp_path: Path) -> None:
     [
         ({"jcts": None}, "jcts"),
         ({"avgs": {"workload-1": 1.0}}, "avgs"),
-        ({"avgs": {"workload-1": 1.0, "workload-2": "x"}}, "avgs"),
-        ({"mean": float("nan")}, "mean"),
-        ({"jcts": {"workload-1": {"toy-0": None}, "workload-2": {}}}, "jcts.workload-1"),
+        ({"avgs": {"workload-1": 1.0, "workload-6": "x"}}, "avgs"),
+        ({"avgs": {"workload-1": 1.0, "workload-6": float("nan")}}, "avgs"),
+        ({"jcts": {"workload-1": {"toy-0": None}, "workload-6": {}}}, "jcts.workload-1"),
     ],
 )
 def test_a_summary_of_another_shape_is_refused(
@@ -134,10 +142,17 @@ def test_a_summary_of_another_shape_is_refused(
 
 @pytest.mark.parametrize("application", ["other", "..", "toy/../toy"])
 def test_an_application_that_was_not_measured_is_refused(application: str, data: Path) -> None:
-    file = data / "pollux" / "workloads" / "workload-2.csv"
+    file = data / "pollux" / "workloads" / "workload-6.csv"
     file.write_text(f"{HEADER}a,0,{application},1,16\n", encoding="utf-8")
     with pytest.raises(BadInputError, match="there is no application"):
         RECIPE.run(data, 1, lambda _: None)
+
+
+def test_a_job_that_the_cluster_cannot_hold_is_refused(data: Path) -> None:
+    file = data / "pollux" / "workloads" / "workload-6.csv"
+    file.write_text(f"{HEADER}a,0,toy,65,256\n", encoding="utf-8")
+    with pytest.raises(BadInputError, match="a asks for 65 GPUs"):
+        simulate(Run("tiresias", file, data / "pollux" / "traces", 0))
 
 
 @pytest.mark.data

@@ -19,6 +19,10 @@ def test_the_experiments_are_these() -> None:
         "cassini-angles",
         "cassini-snapshot",
         "cassini-drift",
+        "cassini-dynamic",
+        "cassini-multigpu",
+        "cassini-poisson-dp",
+        "cassini-poisson-mp",
     ]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness.scheduling.cassini import memo
 from harness.scheduling.cassini.interleaving import (
+    GENEROUS_JOBS,
     GIVEN_UP_SCORE,
     Interleaving,
     interleave,
@@ -80,6 +81,17 @@ def test_a_period_is_lengthened_by_much_only_where_it_pays(share: float, lengthe
     assert (found.period_rounding == pytest.approx(0.165 / 0.155 - 1)) == lengthened
     assert (found.period_rounding <= 0.02) == (not lengthened)
     assert (found.scores[0] == pytest.approx(1.0)) == lengthened
+
+
+def test_of_many_connected_jobs_no_period_is_lengthened_by_much() -> None:
+    times_s = [0.155 + number * 0.0017 for number in range(GENEROUS_JOBS + 1)]
+    curves = [curve((0, 0.45 * time_s), period_s=time_s) for time_s in times_s]
+    chain = [
+        link({f"job{number}": curves[number], f"job{number + 1}": curves[number + 1]}, number)
+        for number in range(GENEROUS_JOBS)
+    ]
+    assert interleaved(chain[:-1]).period_rounding > 0.02
+    assert interleaved(chain).period_rounding <= 0.02
 
 
 def test_a_job_has_the_same_period_on_all_its_links() -> None:

@@ -1,0 +1,107 @@
+"""What of emulated snapshots the figures are made of. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from emulator.verdict import Verdict
+from harness.experiments.reproduce.cassini.snapshots import Snapshot
+from harness.experiments.reproduce.recipe import ReproducedFigure
+from harness.experiments.run import ArmResult
+from harness.experiments.summary import counted_times
+from traces.results import IterationRow
+
+_S_PER_MIN = 60.0
+
+
+@dataclass(frozen=True)
+class EmulatedArm:
+    """One arm of a snapshot with one seed, on both sides.
+
+    score: of the link's best rotation. measured_s, predicted_s: times of the counted iterations of
+    all jobs. adjustments_per_min: of each job's time-shift, emulated.
+    """
+
+    snapshot: Snapshot
+    arm: str
+    seed: int
+    score: float
+    measured_s: tuple[float, ...]
+    predicted_s: tuple[float, ...]
+    adjustments_per_min: Mapping[str, float]
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class EmulatedSnapshots:
+    """Every arm that was emulated to its end. interrupted: not all that was wanted."""
+
+    arms: tuple[EmulatedArm, ...]
+    interrupted: bool
+
+    def of(self, snapshot: Snapshot, arm: str) -> dict[int, EmulatedArm]:
+        """One arm of one snapshot, by seed."""
+        return {
+            each.seed: each for each in self.arms if (each.snapshot, each.arm) == (snapshot, arm)
+        }
+
+
+def emulated(snapshot: Snapshot, seed: int, result: ArmResult) -> EmulatedArm | None:
+    """What counts of ``result``; None where it was not emulated to its end."""
+    measurement, prediction = result.measurement, result.prediction
+    if measurement is None or prediction is None or measurement.interrupted:
+        return None
+    return EmulatedArm(
+        snapshot=snapshot,
+        arm=result.arm.name,
+        seed=seed,
+        score=min(result.decision.interleaving.scores, default=1.0),
+        measured_s=tuple(counted_times(measurement.iterations)),
+        predicted_s=tuple(counted_times(prediction.iterations)),
+        adjustments_per_min=per_minute(measurement.adjustments, measurement.iterations),
+        verdict=measurement.verdict,
+    )
+
+
+def per_minute(
+    adjustments: Mapping[str, int], iterations: Sequence[IterationRow]
+) -> dict[str, float]:
+    """``adjustments`` of each job over the time from its first iteration to its last."""
+    first_s: dict[str, float] = {}
+    last_s: dict[str, float] = {}
+    for row in iterations:
+        first_s.setdefault(row.job, row.start_s)
+        last_s[row.job] = row.end_s
+    return {
+        job: count / (last_s[job] - first_s[job]) * _S_PER_MIN for job, count in adjustments.items()
+    }
+
+
+def checks_figure(name: str, arms: Sequence[EmulatedArm]) -> ReproducedFigure:
+    """How many checks of the emulations of ``arms`` failed, and which, how often."""
+    return verdicts_figure(name, [each.verdict for each in arms])
+
+
+def verdicts_figure(name: str, verdicts: Sequence[Verdict]) -> ReproducedFigure:
+    """How many checks failed in all, and which, how often."""
+    failed = Counter(check.name for verdict in verdicts for check in verdict.failed)
+    standing = Counter(str(verdict.status) for verdict in verdicts)
+    words = [f"verdicts: {_counted(standing)}"]
+    if failed:
+        words.append(f"failed: {_counted(failed)}")
+    return ReproducedFigure(
+        f"{name}: checks of the emulations that failed",
+        "",
+        float(failed.total()),
+        expected=0.0,
+        source="a valid emulation fails none",
+        tolerance=0.0,
+        note="; ".join(words),
+        compare="at most",
+    )
+
+
+def _counted(names: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(names.items()))
