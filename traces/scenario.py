@@ -27,6 +27,7 @@ _LISTED = 16  # servers that an error names before it only counts them
 Interleaver = Literal["none", "cassini"]
 Placement = Literal["given", "random", "themis"]
 Statistic = Literal["mean", "min", "tail"]
+Shares = Literal["given", "unequal", "gpu-intensity"]
 
 
 class SchedulerSpec(Strict):
@@ -36,10 +37,13 @@ class SchedulerSpec(Strict):
     decides anew every ``round``; a job that it starts begins after ``restart``. interleaver:
     computes time-shifts: ``none``, or ``cassini``, which also takes the best of up to
     ``candidates`` placements that the scheduler holds equal, by the ``ranking`` of links' scores.
+    shares: who gives jobs their weights or priorities: ``given`` in the file, ``unequal`` weights,
+    or priorities by ``gpu-intensity``.
     """
 
     placement: Placement = "given"
     interleaver: Interleaver = "none"
+    shares: Shares = "given"
     round: Annotated[DurationS, Field(ge=1)] = 20.0
     restart: Annotated[DurationS, Field(ge=0.2)] = 1.0
     candidates: int = Field(default=10, ge=1, le=1000)

@@ -16,6 +16,7 @@ from emulator.session import Session
 from harness.experiments.decide import Decision, decide
 from harness.experiments.placed import PlacedRun, run_placed
 from harness.experiments.predict import ArmPrediction, predict_arm, predict_placed
+from harness.scheduling.shares import with_shares
 from netshaper.ecn.marking import Marking
 from traces.errors import BadInputError
 from traces.link_events import Change
@@ -53,7 +54,8 @@ def decide_all(scenario: Scenario) -> list[ArmResult]:
     results = []
     for arm in scenario.arms:
         try:
-            results.append(ArmResult(arm, decide(arm), scenario.seed))
+            shared = with_shares(arm)
+            results.append(ArmResult(shared, decide(shared), scenario.seed))
         except BadInputError as error:
             raise scenario.locate(error, arm.name) from None
     return results
@@ -111,9 +113,9 @@ def _emulate_scheduled(
     progress: Progress,
     stop_wanted: Callable[[], bool],
 ) -> None:
-    def drive(jobs: EmulatedNetworkJobs) -> list[IterationRow]:
+    def drive(jobs: EmulatedNetworkJobs, stop: Callable[[], bool]) -> list[IterationRow]:
         shown = _shown(progress, f"emulating {result.arm.name}")
-        result.schedule = run_placed(result.arm, result.seed, jobs, shown, stop_wanted)
+        result.schedule = run_placed(result.arm, result.seed, jobs, shown, stop)
         return result.schedule.iteration_rows(result.arm)
 
     result.measurement = emulate_scheduled(session, result.arm, network, scale, drive, stop_wanted)
