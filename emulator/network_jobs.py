@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from emulator.coordinator import START_LEAD_S, JobRun, connect_workers, now_s, read_worker
-from emulator.jobs import start_workers
+from emulator.jobs import FIRST_PORT, start_workers
 from emulator.messages import MessageSocket
 from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
@@ -22,8 +22,9 @@ from traces.results import IterationSpan
 from traces.scenario import Job
 from traces.schedule import TimeShift
 
-FIRST_PORT = 20000
-_PORTS = 20000
+_PORTS = 12000
+"""From FIRST_PORT on: below those that the kernel gives to connections (32768 and more)."""
+
 _SILENCE_S = 60.0
 _POLL_S = 0.1
 _SWITCH_INTERVAL_S = 0.2e-3
@@ -48,12 +49,18 @@ class LateStart:
 class EmulatedNetworkJobs:
     """Context of the jobs of one run, all on ``network``. Times are since ``anchor_s``.
 
-    A thread of its own answers workers, so that no iteration waits for a decision. adjustments: of
-    the time-shifts, by job. runs: of all starts of jobs. late_starts: see there.
+    A thread of its own answers workers, so that no iteration waits for a decision. links_up_s:
+    until then silence means nothing, for a link may be down. adjustments: of the time-shifts, by
+    job. runs: of all starts of jobs. late_starts: see there.
     """
 
     def __init__(
-        self, session: Session, network: PlannedNetwork, scale: ScalePlan, congestion_control: str
+        self,
+        session: Session,
+        network: PlannedNetwork,
+        scale: ScalePlan,
+        congestion_control: str,
+        links_up_s: float = 0.0,
     ) -> None:
         self._session = session
         self._network = network
@@ -62,13 +69,14 @@ class EmulatedNetworkJobs:
         self._jobs: dict[str, _Running] = {}
         self._next_port = 0
         self._lock = threading.Lock()
-        self._failure: EmulationError | None = None
+        self._failure: Exception | None = None
         self._stopping = False
         self._selector = selectors.DefaultSelector()
         self._wake_read, self._wake_write = os.pipe()
         self._selector.register(self._wake_read, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._coordinate, daemon=True)
         self.anchor_s = now_s() + START_LEAD_S
+        self._links_up_s = self.anchor_s + links_up_s
         self.runs: list[JobRun] = []
         self.adjustments: dict[str, int] = {}
         self.late_starts: list[LateStart] = []
@@ -135,7 +143,7 @@ class EmulatedNetworkJobs:
         with self._lock:
             run = self._jobs[job].run
             self._count(run)
-            run.agent = agent_of(shift, self.anchor_s, is_new=True)
+            run.agent = agent_of(shift, self.anchor_s)
 
     def run(self, until_s: float) -> None:
         """Let time pass. Raises EmulationError where a worker ended or fell silent."""
@@ -175,8 +183,8 @@ class EmulatedNetworkJobs:
                     else:
                         self._hear(*key.data)
                 self._check_silence()
-        except EmulationError as error:
-            self._failure = error
+        except Exception as error:
+            self._failure = error  # run raises it
 
     def _hear(self, job: str, worker: MessageSocket) -> None:
         with self._lock:
@@ -189,7 +197,7 @@ class EmulatedNetworkJobs:
     def _check_silence(self) -> None:
         with self._lock:
             for running in self._jobs.values():
-                awaited_s = max(running.heard_s, running.run.quiet_until_s)
+                awaited_s = max(running.heard_s, running.run.quiet_until_s, self._links_up_s)
                 if not running.run.done and now_s() - awaited_s > _SILENCE_S:
                     raise EmulationError(
                         f"no worker of job {running.run.job} has said anything for "

@@ -38,7 +38,7 @@ class SimulatedNetworkJobs:
         """From its next iteration on."""
         simulated = self._jobs[job]
         self._count(simulated)
-        simulated.agent = agent_of(shift, 0.0, is_new=True)
+        simulated.agent = agent_of(shift, 0.0)
 
     def run(self, until_s: float) -> None:
         """Let time pass."""

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 
 from harness.scheduling.cassini.affinity import connected
 from harness.scheduling.cassini.interleaving import Interleaving, JobShift
+from harness.scheduling.cassini.room import with_room
 from harness.scheduling.cassini.time_shifts import least_scores, on_a_grid
 from traces.schedule import TimeShift
+
+_ROUNDING = 1e-9
 
 
 def in_step(
@@ -23,6 +26,7 @@ def in_step(
     Of connected jobs the first of ``running`` that has the same period as ``before`` stays in step.
     """
     found: dict[str, TimeShift] = {}
+    interleaving = with_room(interleaving)
     scores = least_scores(interleaving)
     links = [each.link.jobs for each in interleaving.links]
     for component in connected(links):
@@ -36,8 +40,22 @@ def in_step(
             ),
             0.0,
         )
-        found.update({job: on_a_grid(shift, scores[job], turn_s) for job, shift in shifts.items()})
+        for job, shift in shifts.items():
+            turned = on_a_grid(shift, scores[job], turn_s)
+            same = job in before and _differ_by_rounding(turned, before[job])
+            found[job] = before[job] if same else turned
     return found
+
+
+def _differ_by_rounding(shift: TimeShift, before: TimeShift) -> bool:
+    """Whether a job would wait for a point of the grid that it is on already."""
+    period_s = before.grid_period_s
+    apart_s = abs(shift.shift_s - before.shift_s)
+    return (
+        shift.is_held == before.is_held
+        and math.isclose(shift.grid_period_s, period_s)
+        and min(apart_s, abs(period_s - apart_s)) < _ROUNDING * period_s
+    )
 
 
 def _same_grid(shift: JobShift, before: TimeShift) -> bool:

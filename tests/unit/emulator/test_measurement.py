@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from emulator.coordinator import JobRun
-from emulator.measurement import ArmMeasurement, NetworkRecord, gather
+from emulator.measurement import ArmMeasurement, NetworkRecord, gather, record_of
 from emulator.networks import plan_arm
 from emulator.scale import ScalePlan
 from emulator.timeshift import TimeShiftAgent
@@ -51,7 +51,8 @@ def gathered(iterations: int = 4, **changes: Any) -> ArmMeasurement:
     records = [changes.pop("record", record())]
     values: dict[str, Any] = {"cpu_shares": (0.5, 0.0), "interrupted": False} | changes
     shares = values.pop("cpu_shares")
-    return gather(ARM, [measured_run(iterations)], records, shares, ANCHOR_S, SCALE, **values)
+    jobs = record_of(ARM, [measured_run(iterations)], ANCHOR_S)
+    return gather(ARM, jobs, records, shares, ANCHOR_S, SCALE, **values)
 
 
 def test_iterations_are_rows_from_the_anchor_on() -> None:

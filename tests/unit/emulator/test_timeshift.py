@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.timeshift import DRIFT_THRESHOLD, TimeShiftAgent
+from emulator.timeshift import DRIFT_THRESHOLD, TimeShiftAgent, agent_of
+from traces.schedule import TimeShift
 
 AGENTS = st.builds(
     TimeShiftAgent,
@@ -62,15 +63,17 @@ def test_the_first_start_is_on_the_grid(an_agent: TimeShiftAgent, earliest: floa
         (11.29, 11.29, 0),  # a little late: goes on at once
         (11.31, 12.25, 1),  # too late: waits for the next point, and that is an adjustment
         (11.80, 12.25, 1),
-        (12.19, 12.25, 1),
-        (12.21, 12.25, 0),  # a little early: held, which is no adjustment
-        (12.24, 12.25, 0),
+        (12.24, 12.25, 1),
+        (12.26, 13.25, 1),  # a whole turn was missed, so it is no longer a little late
+        (11.24, 11.25, 0),  # early: held, which is no adjustment
+        (10.90, 11.25, 0),  # however early it is
     ],
 )
 def test_an_adjustment_counts_only_past_the_threshold(
     ready: float, start: float, adjustments: int
 ) -> None:
     an_agent = agent()
+    an_agent.first_start_s(10.25)
     assert an_agent.next_start_s(ready) == pytest.approx(start)
     assert an_agent.adjustments == adjustments
 
@@ -126,5 +129,29 @@ def test_rare_stalls_are_each_one_adjustment() -> None:
 
 def test_a_wider_threshold_lets_more_drift_pass() -> None:
     lenient = TimeShiftAgent(10.0, 0.25, 1.0, drift_threshold=0.2)
+    lenient.first_start_s(10.25)
     assert lenient.next_start_s(11.40) == 11.40
     assert lenient.adjustments == 0
+
+
+def test_a_job_that_is_not_held_starts_once_on_its_grid_and_runs_free_then() -> None:
+    free = TimeShiftAgent(10.0, 0.25, 1.0, is_held=False)
+    assert free.first_start_s(10.0) == 10.25
+    assert [free.next_start_s(ready) for ready in (11.30, 12.7, 13.1)] == [11.30, 12.7, 13.1]
+    assert free.adjustments == 0
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_coming_to_a_new_grid_is_no_adjustment(is_held: bool) -> None:
+    new = TimeShiftAgent(10.0, 0.25, 1.0, is_held=is_held)
+    assert new.next_start_s(11.70) == 12.25
+    assert new.adjustments == 0
+    # from then on it is like any other
+    assert new.next_start_s(13.70) == pytest.approx(14.25 if is_held else 13.70)
+    assert new.adjustments == is_held
+
+
+def test_an_agent_is_what_a_shift_says() -> None:
+    shift = TimeShift(0.25, 1.0, is_held=False)
+    assert agent_of(shift, 10.0) == TimeShiftAgent(10.0, 0.25, 1.0, is_held=False)
+    assert agent_of(None, 10.0) is None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from harness.scheduling.cassini.interleaving import interleave
 from harness.scheduling.cassini.links import SharedLink
 from harness.scheduling.cassini.memo import Rotations
-from harness.scheduling.cassini.ranking import Statistic, rank
+from harness.scheduling.cassini.ranking import Statistic, rank, score_of
 from tests.unit.harness.scheduling.cassini.demand_curves import LINE, angles, curve
 from tests.unit.harness.scheduling.cassini.test_interleaving import HALF, link, links_between
+from traces.cluster import Port
 from traces.demand import DemandCurve
 
 
@@ -88,3 +91,34 @@ def test_a_ranking_is_the_same_every_time() -> None:
     first, second = (rank(candidates, Rotations(seed=4)) for _ in range(2))
     assert first.scores == second.scores
     assert first.interleavings[0].shifts == second.interleavings[0].shifts
+
+
+def test_ports_with_one_job_count_as_ones() -> None:
+    found = interleave(sharing(HALF_FITS), Rotations())
+    ports = len(found.links[0].link.ports)
+    assert score_of(found) == pytest.approx(0.5)
+    assert score_of(found, "mean", ports) == pytest.approx(0.5)
+    assert score_of(found, "mean", 4 * ports) == pytest.approx((0.5 + 3) / 4)
+    assert score_of(found, "min", 4 * ports) == pytest.approx(0.5)
+    assert score_of(interleave([], Rotations()), "mean", 5) == 1.0
+    assert score_of(interleave([], Rotations()), "mean", 0) == 1.0
+
+
+def test_every_port_of_a_link_counts() -> None:
+    two_ports = replace(sharing(HALF_FITS)[0], ports=(Port("a", "b"), Port("b", "a")))
+    found = interleave([two_ports, link({"c": HALF, "d": HALF}, 5)], Rotations())
+    assert score_of(found, "mean", 3) == pytest.approx((0.5 + 0.5 + 1.0) / 3)
+    assert score_of(found) == pytest.approx(0.75)
+
+
+def test_sharing_more_ports_well_does_not_win() -> None:
+    """Each has one port that fits badly; the first shares three more, the second leaves them be."""
+    candidates = [sharing(HALF_FITS, FITS, FITS, FITS), sharing(HALF_FITS)]
+    assert rank(candidates, Rotations()).best == 0
+    counted = rank(candidates, Rotations(), "mean", [8, 16])
+    assert counted.scores == pytest.approx((7.5 / 8, 15.5 / 16))
+    assert counted.best == 1
+
+
+def test_a_discarded_placement_has_no_score_whatever_its_ports() -> None:
+    assert math.isnan(score_of(interleave(CONTRADICTING, Rotations()), "mean", 9))

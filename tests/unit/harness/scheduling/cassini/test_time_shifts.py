@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from harness.scheduling.cassini.interleaving import Interleaving, interleave
+from harness.scheduling.cassini.interleaving import Interleaving, JobShift, interleave
 from harness.scheduling.cassini.links import shared_links
 from harness.scheduling.cassini.memo import Rotations
-from harness.scheduling.cassini.time_shifts import GRID_SLACK, time_shifts
+from harness.scheduling.cassini.time_shifts import (
+    GRID_SLACK,
+    least_scores,
+    on_a_grid,
+    time_shifts,
+)
 from harness.scheduling.interleavers import INTERLEAVERS
+from harness.simulation.fluid import simulate
 from tests.unit.builders import (
     CASSINI,
     GBIT,
@@ -18,10 +24,13 @@ from tests.unit.builders import (
     toy_pair,
     toy_transfer,
 )
+from tests.unit.harness.scheduling.cassini.demand_curves import angles
+from tests.unit.harness.scheduling.cassini.test_interleaving import HALF, link
 from traces.cluster import dumbbell
 from traces.demand import Demand
 from traces.errors import BadInputError
 from traces.scenario import Arm, Job
+from traces.schedule import TimeShift
 
 
 def interleaving_of(arm: Arm) -> Interleaving:
@@ -89,3 +98,46 @@ def test_jobs_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(BadInputError, match=r"jobs one, two: .* within 60 s") as caught:
         time_shifts(arm, interleaving_of(arm))
     assert caught.value.key == "scheduler.interleaver"
+
+
+def test_the_least_score_counts_over_all_that_is_connected() -> None:
+    links = [
+        link({"a": HALF, "b": angles((0, 36))}, 0),
+        link({"b": HALF, "c": angles((0, 54))}, 1),
+        link({"d": HALF, "e": HALF}, 2),
+    ]
+    found = interleave(links, Rotations())
+    assert found.scores == pytest.approx((1.0, 0.75, 1.0))
+    assert least_scores(found) == pytest.approx(
+        {"a": 0.75, "b": 0.75, "c": 0.75, "d": 1.0, "e": 1.0}
+    )
+    assert least_scores(interleave([], Rotations())) == {}
+
+
+def test_a_link_without_a_score_fits_nobody() -> None:
+    demands = [Demand(length_s, (toy_transfer(ready_s=length_s),)) for length_s in (31.0, 40.0)]
+    jobs = (make_job("one", demand=demands[0]), make_job("two", ("left1", "right1"), demands[1]))
+    found = interleaving_of(make_arm(jobs))
+    assert least_scores(found) == {"one": 0.0, "two": 0.0}
+
+
+@pytest.mark.parametrize(("least", "is_held"), [(1.0, True), (0.996, True), (0.99, False)])
+def test_only_where_all_links_fit_a_job_is_held(least: float, is_held: bool) -> None:
+    shift = on_a_grid(JobShift(0.05, 0.2), least)
+    assert shift == TimeShift(0.05, 0.2 * (1 + GRID_SLACK), is_held=is_held)
+
+
+def test_a_turn_stays_on_the_circle() -> None:
+    assert on_a_grid(JobShift(0.15, 0.2), 1.0, 0.1).shift_s == pytest.approx(0.05)
+    assert on_a_grid(JobShift(0.05, 0.2), 1.0, -0.1).shift_s == pytest.approx(0.15)
+
+
+def test_jobs_that_do_not_fit_take_turns_on_a_grid_that_they_can_keep() -> None:
+    # 40 ms of computing, 60 ms of sending: two of them score 0.8, and the link takes 120 ms.
+    demand = Demand(0.04, (toy_transfer(ready_s=0.04, bytes=0.06 * GBIT / 8),))
+    arm = make_arm((make_job("one", demand=demand), make_job("two", ("left1", "right1"), demand)))
+    shifts = time_shifts(arm, interleaving_of(arm))
+    simulation = simulate(arm.cluster, arm.jobs, 20, shifts)
+    assert dict(simulation.adjustments) == {"one": 0, "two": 0}
+    for spans in simulation.iterations.values():
+        assert (spans[-1].end_s - spans[0].start_s) / 20 == pytest.approx(0.12, rel=0.01)
