@@ -99,10 +99,13 @@ def emulate_scheduled(
     arm: Arm,
     network: PlannedNetwork,
     scale: ScalePlan,
-    drive: Callable[[EmulatedNetworkJobs], list[IterationRow]],
+    drive: Callable[[EmulatedNetworkJobs, Callable[[], bool]], list[IterationRow]],
     stop_wanted: Callable[[], bool],
 ) -> ArmMeasurement:
-    """Run ``arm``, whose jobs come and go as ``drive`` says, until it returns what they did."""
+    """Run ``arm``, whose jobs come and go as ``drive`` says, until it returns what they did.
+
+    drive: is told when a stop is wanted.
+    """
     sampler: MessageSocket | None = None
     try:
         session.build_network(network.plan)
@@ -110,11 +113,12 @@ def emulate_scheduled(
         sampler = start_sampler(session, network, SCHEDULED_SAMPLE_INTERVAL_S)
         before = read_cpu_time()
         congestion_control = arm.transport.congestion_control
+        up_s = last_up_s(arm.events)
         with (
-            EmulatedNetworkJobs(session, network, scale, congestion_control) as jobs,
+            EmulatedNetworkJobs(session, network, scale, congestion_control, up_s) as jobs,
             LinkChanger([network], jobs.anchor_s) as changer,
         ):
-            iterations = drive(jobs)
+            iterations = drive(jobs, lambda: stop_wanted() or changer.failed)
         cpu_shares = shares(before, read_cpu_time())
         time.sleep(_DRAIN_S)  # what the last jobs had on their way has to be somewhere
         record = NetworkRecord(
@@ -126,7 +130,7 @@ def emulate_scheduled(
                 iterations=iterations,
                 adjustments=jobs.adjustments,
                 lateness_s=[late for run in jobs.runs for late in run.lateness_s],
-                wanted=len(iterations),
+                wanted=sum(arm.iterations_of(job) for job in arm.jobs),
                 late_starts=len(jobs.late_starts),
             ),
             [record],

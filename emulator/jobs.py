@@ -48,13 +48,17 @@ def start_jobs(
 
 
 def worker_timeline(job: Job, rank: int, scale: ScalePlan) -> Message:
-    """A worker's compute timeline with what it sends and receives, in scaled payload bytes."""
+    """A worker's compute timeline with what it sends and receives, in scaled payload bytes.
+
+    What stays inside a server crosses no link, and takes no time here as in the simulator.
+    """
     transfers = []
     for transfer in job.profile.demand.transfers:
         flows = flows_by_rank(
             [
                 (source, destination, scale.payload_bytes(size))
                 for source, destination, size in transfer.flows(len(job.servers))
+                if job.servers[source] != job.servers[destination]
             ]
         )
         limit = transfer.rate_limit_bps
@@ -84,7 +88,11 @@ def start_workers(
     group: of all of them; else each is in that of its server.
     """
     plan = network.plan
-    pairs = sorted(job.connections)
+    pairs = [
+        (source, destination)
+        for source, destination in sorted(job.connections)
+        if job.servers[source] != job.servers[destination]
+    ]
     workers = []
     for rank, server in enumerate(job.servers):
         peers = [

@@ -8,6 +8,7 @@ Gupta et al., NSDI'06; here bytes are divided instead of time stretched).
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -107,8 +108,12 @@ def most_load_hop_bps(cluster: Cluster) -> float:
     servers = set(cluster.servers)
     ports_bps = {port: cluster.rate_bps(port) for port in cluster.ports}
     sent_bps = sum(rate_bps for port, rate_bps in ports_bps.items() if port.node in servers)
-    first = cluster.servers[0]
-    hops = max(len(cluster.path(first, other)) for other in cluster.servers)
+    behind: dict[frozenset[str], list[str]] = defaultdict(list)
+    for server in cluster.servers:
+        behind[frozenset(cluster.graph[server])].append(server)
+    # Of servers on the same switches any two stand for all of them.
+    ends = [server for alike in behind.values() for server in alike[:2]]
+    hops = max(len(cluster.path(one, other)) for one in ends for other in ends)
     return min(sent_bps * hops, sum(ports_bps.values()))
 
 

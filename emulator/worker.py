@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import queue
 import socket
 import struct
@@ -177,7 +178,7 @@ def _receive_forever(
     while expected:
         for transfer, size in expected:
             if not reader.read(size):
-                return
+                os._exit(0)  # the sender has ended, and this worker would wait for it for ever
             received[transfer].put(time.monotonic())
 
 

@@ -138,7 +138,9 @@ class PlacedCluster:
         self._end(row)
 
     def _end(self, row: int) -> None:
-        job = self._running.pop(row)
-        spans = tuple(self._network.spans(job.id))
+        job, before = self._running.pop(row), self._done_before[row]
+        # An iteration that ended after the round did is not in the table, and is done again.
+        count = int(self._table.done_iterations[row]) - before
+        spans = tuple(self._network.spans(job.id)[:count])
         self._network.end(job.id)
-        self.stints.append(Stint(job.id, self._done_before[row], job.servers, spans))
+        self.stints.append(Stint(job.id, before, job.servers, spans))

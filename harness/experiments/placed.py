@@ -81,6 +81,7 @@ def run_placed(
     scheduler = PlacedScheduler(arm, table, seed)
     cluster = PlacedCluster(arm, table, network, scheduler)
     total = int(table.iterations.sum())
+    progress(0, total)
     run = run_rounds(
         table,
         scheduler,

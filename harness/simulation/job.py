@@ -129,5 +129,6 @@ class SimulatedJob:
     def _finish(self, now_s: float) -> None:
         first_sent_s = now_s if self._first_sent_s is None else self._first_sent_s
         self.done.append(IterationSpan(self._start_s, first_sent_s, now_s))
-        self._start_s = self.agent.next_start_s(now_s) if self.agent else now_s
+        if not self.finished:
+            self._start_s = self.agent.next_start_s(now_s) if self.agent else now_s
         self._held_s, self._next_transfer, self._first_sent_s = 0.0, 0, None

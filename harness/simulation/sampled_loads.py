@@ -32,10 +32,19 @@ class SampledLoads:
             at_s, stretch = until_s, stretch + 1
 
     def rates(self) -> dict[tuple[Port, str], tuple[Floats, Floats]]:
-        """By port and job: (ends of stretches, mean rates in bit/s), from the first to the last."""
+        """By port and job: (ends of stretches, mean rates in bit/s).
+
+        The first job of a port has those from 0 to the last of all, so that none of a port's is
+        left out; others from their own first to their own last.
+        """
         found: dict[tuple[Port, str], tuple[Floats, Floats]] = {}
+        last_of_all = max((max(bits) for bits in self._bits.values()), default=0)
+        ports: set[Port] = set()
         for key, bits in self._bits.items():
             first, last = min(bits), max(bits)
+            if key[0] not in ports:
+                ports.add(key[0])
+                first, last = 0, last_of_all
             sent = np.array([bits.get(each, 0.0) for each in range(first, last + 1)])
             ends_s = np.arange(first + 1, last + 2, dtype=float) * self.interval_s
             found[key] = (ends_s, sent / self.interval_s)

@@ -25,11 +25,29 @@ def _why_not() -> str | None:
 
 _REASON = _why_not()
 
+_SHARES_THE_BOX = {
+    "test_bad_machine.py",
+    "test_host_untouched.py",
+    "test_killed_at_every_step.py",
+    "test_leaves_nothing.py",
+    "test_plan.py",
+    "test_resumed_rounds.py",
+    "test_rootless.py",
+    "test_same_run_id.py",
+}
+"""What these files ask about is the same however busy the box is: several run at once."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here) and _REASON is not None:
+        if not item.path.is_relative_to(here):
+            continue
+        # Of several processes each takes whole files: what a file sets up is set up once.
+        item.add_marker(pytest.mark.xdist_group(item.path.name))
+        if item.path.name not in _SHARES_THE_BOX:
+            item.add_marker(pytest.mark.undisturbed)
+        if _REASON is not None:
             item.add_marker(pytest.mark.skip(reason=_REASON))
 
 

@@ -7,14 +7,22 @@ from pathlib import Path
 from harness.report.article import Article
 from harness.report.figures.markup import figure_html, figures_html
 from harness.report.html import Html, join, tag
-from harness.report.iterations import links, origin, tables
+from harness.report.iterations import links, origin, schedule, tables
 from harness.report.iterations.data import RunData, read_run
 from harness.report.iterations.figures.circles import CircleGroup, circle_groups
-from harness.report.iterations.figures.load import ports_by_load
+from harness.report.iterations.figures.load import ports_by_load, ports_by_meetings
 from harness.report.iterations.figures.times import all_arms, one_arm
 from harness.report.iterations.figures.utilisation import utilisation
 from harness.report.iterations.sentences import outcome
 from harness.report.words import counted, listed, port_name, sentence
+
+SCHEDULED_SCORE = (
+    " Where a scheduler places the jobs it is the mean over the placements that the interleaver "
+    "chose."
+)
+SCHEDULED_LINK = (
+    " Where a scheduler places the jobs it is the link on which several send at once for longest."
+)
 
 
 def read_iterations(directory: Path, identity: str) -> Article:
@@ -38,6 +46,7 @@ def article_of(run: RunData, identity: str) -> Article:
         overview=origin.overview(run),
         sections=[
             ("Arms", _arms(run)),
+            *_schedule(run),
             ("Circles", _circles(run, identity)),
             ("Iteration times", _iteration_times(run, identity)),
             ("Links", _links(run, identity)),
@@ -57,10 +66,15 @@ def _arms(run: RunData) -> Html:
             "Times are those of all counted iterations of all jobs. The difference is that of the "
             "prediction from the measurement. The score says how well the jobs, as they were "
             "started, fit on the links they share: 1 where no demand exceeds a link.",
+            SCHEDULED_SCORE if run.scheduled_arms else "",
             class_="remark",
         ),
         tag("details", tag("summary", "Each job by itself"), jobs) if jobs else "",
     )
+
+
+def _schedule(run: RunData) -> list[tuple[str, Html]]:
+    return [("Schedule", schedule.schedule(run.scheduled_arms))] if run.scheduled_arms else []
 
 
 def _circles(run: RunData, identity: str) -> Html:
@@ -72,6 +86,12 @@ def _circles(run: RunData, identity: str) -> Html:
     ]
     if reasons and not groups:
         return join(*reasons)
+    if not groups and len(run.scheduled_arms) == len(run.summary.arms):
+        return tag(
+            "p",
+            "A scheduler places the jobs anew as they come and go, so that no circle holds for a "
+            "whole run.",
+        )
     if not groups:
         return tag("p", "No link carries more than one job, so there is nothing to rotate.")
     return join(
@@ -113,7 +133,11 @@ def _iteration_times(run: RunData, identity: str) -> Html:
 
 def _links(run: RunData, identity: str) -> Html:
     ports = ports_by_load(run)
-    own = [figure for arm in run.summary.arms if (figure := utilisation(run, arm, ports))]
+    own = [
+        figure
+        for arm in run.summary.arms
+        if (figure := utilisation(run, arm, ports_by_meetings(run, arm) if arm.schedule else ports))
+    ]
     if not own:
         return tag("p", "No link was sampled.")
     return join(
@@ -121,6 +145,7 @@ def _links(run: RunData, identity: str) -> Html:
             "p",
             "The load of the busiest contended link by job. Above: the first iterations after the "
             "warm-up. Below: the whole run, with that part in grey.",
+            SCHEDULED_LINK if run.scheduled_arms else "",
             class_="remark",
         ),
         figures_html(own, identity, "h3"),

@@ -50,6 +50,11 @@ class RunData:
         return [job.job for job in self.summary.jobs]
 
     @property
+    def scheduled_arms(self) -> list[ArmRead]:
+        """The arms whose jobs a scheduler placed, so that they meet now here and now there."""
+        return [arm for arm in self.summary.arms if arm.schedule is not None]
+
+    @property
     def shown_arms(self) -> list[ArmRead]:
         """The arms of which at least one side has iteration times."""
         return [arm for arm in self.summary.arms if arm.measured or arm.predicted]

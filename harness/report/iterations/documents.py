@@ -104,10 +104,33 @@ class EventRead(Document):
         return set(port.split("->")) == set(self.link)
 
 
+class ScheduledSide(Document):
+    """How a scheduler's decisions went on one side. completion_s: from a job's arrival to its end;
+    None where it did not end."""
+
+    starts: int
+    decisions: int
+    candidates: int
+    discarded_by_loops: int
+    discarded_as_incomparable: int
+    without_shifts: int
+    completion_s: dict[str, float | None]
+
+
+class ScheduleRead(Document):
+    """Who placed the jobs of an arm, and how that went."""
+
+    placement: str
+    round_s: float
+    measured: ScheduledSide | None
+    predicted: ScheduledSide | None
+
+
 class ArmRead(Document):
     """One arm with what was done of it; difference: prediction over measurement - 1.
 
-    incomparable: why groups of contended links have no circle; there is no score then.
+    incomparable: why groups of contended links have no circle; there is no score then. schedule:
+    where a scheduler placed its jobs.
     """
 
     name: str
@@ -124,6 +147,7 @@ class ArmRead(Document):
     incomparable: list[str] = Field(default_factory=list)
     verdict: VerdictRead | None
     scale: ScaleRead | None
+    schedule: ScheduleRead | None = None
 
 
 class Summary(Document):

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report.iterations.documents import ArmRead, ScaleRead, Summary, Times, VerdictRead
+from harness.report.iterations.documents import (
+    ArmRead,
+    ScaleRead,
+    ScheduleRead,
+    Summary,
+    Times,
+    VerdictRead,
+)
 from harness.report.words import (
     bit_rate,
     counted,
@@ -50,7 +57,14 @@ def sharing_words(arm: ArmRead) -> str:
     if arm.dedicated:
         return "each job alone on a cluster of its own"
     words = SHARING.get(arm.sharing, arm.sharing)
+    if arm.schedule is not None:
+        words += f", {_placed(arm.schedule)}"
     return words if arm.interleaver == "none" else f"{words}, time-shifts by {arm.interleaver}"
+
+
+def _placed(schedule: ScheduleRead) -> str:
+    how = schedule.placement
+    return "placed at random" if how == "random" else f"placed by {how}"
 
 
 def outcome(summary: Summary) -> str:
@@ -99,6 +113,8 @@ def _comparable(arms: Sequence[ArmRead]) -> list[tuple[ArmRead, Times]]:
 
 def _cause(arm: ArmRead) -> str:
     cause = CAUSE.get(arm.sharing, f"{arm.sharing} sharing")
+    if arm.schedule is not None:
+        cause += f" among jobs {_placed(arm.schedule)}"
     return cause if arm.interleaver == "none" else f"{cause} with time-shifts"
 
 

@@ -66,8 +66,10 @@ def jobs_table(run: RunData) -> Html:
             for found in (sides.get("measured", {}), sides.get("predicted", {}))
         ]
         first = known[0]
+        placed = any(each.name == arm for each in run.scheduled_arms)
         counts = [str(first["workers"]), str(first["iterations"])]
         shift = seconds(float(first["time_shift_s"])) if first["time_shift_s"] else "none"
+        shift = NOTHING if placed else shift
         rows.append([arm, job, *counts, *means, shift, str(first["adjustments"])])
     if not rows:
         return Html()

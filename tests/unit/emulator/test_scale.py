@@ -17,6 +17,7 @@ from emulator.scale import (
     ScalePlan,
     assumed_budget,
     load_hop_bps,
+    most_load_hop_bps,
     plan_scale,
     smallest_transfer_bytes,
 )
@@ -31,11 +32,14 @@ from tests.unit.builders import (
     toy_pair,
     toy_transfer,
 )
-from traces.cluster import dumbbell
+from traces.cluster import Cluster, Link, dumbbell
 from traces.demand import Demand, Pattern
 from traces.errors import BadInputError
 from traces.link_events import Change, LinkEvent
-from traces.scenario import Arm
+from traces.scenario import Arm, Job, SchedulerSpec
+from traces.topologies.cassini_24 import cassini_24
+from traces.topologies.leaf_spine import leaf_spine
+from traces.topologies.single_switch import single_switch
 
 
 def two_significant_digits(value: float) -> bool:
@@ -231,3 +235,53 @@ def test_the_scale_fits_every_rate_that_a_link_will_have() -> None:
     with pytest.raises(BadInputError) as caught:
         plan_scale([slower], Budget(1e6, "a test", is_measured=False))
     assert caught.value.key == "events"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "hops"),
+    [
+        (single_switch(4, GBIT), 2),
+        (dumbbell(2, 2, GBIT), 3),
+        (leaf_spine(4, 2, 2, GBIT), 4),
+        (cassini_24(), 4),
+    ],
+)
+def test_wherever_jobs_run_servers_send_no_more_than_this(cluster: Cluster, hops: int) -> None:
+    most = most_load_hop_bps(cluster)
+    ports_bps = [cluster.rate_bps(port) for port in cluster.ports]
+    sent_bps = sum(cluster.rate_bps(p) for p in cluster.ports if p.node in cluster.servers)
+    assert most == min(hops * sent_bps, sum(ports_bps))
+
+
+def test_the_longest_path_need_not_begin_at_the_first_server() -> None:
+    """Three switches in a row; the first server is in the middle."""
+    links = (
+        Link("middle", "s1", GBIT), Link("left", "s0", GBIT), Link("right", "s2", GBIT),
+        Link("s0", "s1", 10 * GBIT), Link("s1", "s2", 10 * GBIT),
+    )  # fmt: skip
+    row = Cluster(("middle", "left", "right"), ("s0", "s1", "s2"), links)
+    assert most_load_hop_bps(row) == 3 * GBIT * 4
+
+
+@given(st.data())
+def test_no_placement_asks_for_more(data: st.DataObject) -> None:
+    cluster = leaf_spine(4, 2, 1, GBIT)
+    jobs: list[Job] = []
+    free = list(cluster.servers)
+    while len(free) >= 2:
+        workers = data.draw(st.integers(2, len(free)))
+        on = data.draw(st.permutations(free))[:workers]
+        free = [server for server in free if server not in on]
+        jobs.append(make_job(f"job{len(jobs)}", on))
+    assert load_hop_bps(cluster, jobs) <= most_load_hop_bps(cluster)
+
+
+def test_a_scheduled_arm_is_scaled_for_the_worst_placement() -> None:
+    given_arm = make_arm()
+    job = toy_pair()[0].model_copy(update={"servers": ()})
+    scheduler = SchedulerSpec(placement="themis")
+    scheduled = make_arm((job,), scheduler=scheduler)
+    budget = assumed_budget(2)
+    assert plan_scale([scheduled], budget, 10.0).load_hop_bps == pytest.approx(
+        most_load_hop_bps(given_arm.cluster) / 10.0
+    )

@@ -8,9 +8,13 @@ import numpy as np
 import pandas as pd
 
 from harness.report.iterations.data import RunData, Side
+from harness.report.iterations.documents import ArmRead
 from harness.report.thinning import Floats, lengths
 
 ZOOM_ITERATIONS = 6
+
+SENDING_SHARE = 0.05
+"""Share of the capacity above which a job counts as sending in a sample."""
 
 ALL_JOBS = "all jobs (one queue)"
 
@@ -58,6 +62,18 @@ def ports_by_load(run: RunData) -> list[str]:
     ]
 
 
+def ports_by_meetings(run: RunData, arm: ArmRead) -> list[str]:
+    """The ports of an arm whose jobs come and go: where several send at once for longest first, and
+    of alike ones the busiest."""
+    sides = [side.links[side.links["arm"] == arm.name] for _, side in run.sides]
+    links = next((links for links in sides if len(links)), sides[0])
+    sending = links[links["rate_bps"] > SENDING_SHARE * links["capacity_bps"]]
+    jobs = sending.groupby(["port", "network", "t_s"])["job"].nunique()
+    together = (jobs > 1).groupby("port").sum()
+    load = links.groupby("port")["rate_bps"].sum()
+    return sorted(load.index.astype(str), key=lambda port: (-together.get(port, 0), -load[port]))
+
+
 def loads_of(rows: pd.DataFrame) -> list[Load]:
     """One load a network: a dedicated arm has one network a job."""
     found = []
@@ -77,8 +93,11 @@ def loads_of(rows: pd.DataFrame) -> list[Load]:
 
 
 def first_iterations(side: Side, arm: str, loads: list[Load]) -> tuple[float, float]:
-    """The first few iterations after the warm-up; all there is where none was counted."""
+    """The first few iterations after the warm-up, of the jobs in ``loads`` where they are told
+    apart; all there is where none was counted."""
     rows = side.iterations[(side.iterations["arm"] == arm) & side.iterations["counted"]]
+    here = rows[rows["job"].isin([job for load in loads for job in load.jobs])]
+    rows = rows if here.empty else here
     if rows.empty:
         return min(float(load.t_s[0]) for load in loads), max(float(load.t_s[-1]) for load in loads)
     start_s = float(rows["start_s"].min())

@@ -24,12 +24,15 @@ from harness.report.figures.figure import (
 from harness.report.iterations.data import RunData
 from harness.report.iterations.documents import ArmRead, EventRead
 from harness.report.iterations.figures.changes import capacity_lines, event_labels, event_lines
-from harness.report.iterations.figures.load import ALL_JOBS, Load, first_iterations, loads_of
+from harness.report.iterations.figures.load import (
+    ALL_JOBS,
+    SENDING_SHARE,
+    Load,
+    first_iterations,
+    loads_of,
+)
 from harness.report.thinning import mean_of_runs, note
 from harness.report.words import bit_rate, percent, port_name
-
-SENDING_SHARE = 0.05
-"""Share of the capacity above which a job counts as sending in a sample."""
 
 
 def utilisation(run: RunData, arm: ArmRead, ports: list[str]) -> Figure | None:

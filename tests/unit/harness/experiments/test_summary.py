@@ -13,7 +13,7 @@ import pytest
 from emulator.measurement import ArmMeasurement
 from emulator.scale import ScalePlan
 from emulator.verdict import invariants_of, judge
-from harness.experiments.predict import ArmPrediction
+from harness.experiments.predict import ArmPrediction, predict_placed
 from harness.experiments.run import ArmResult, decide_all, predict_all, scale_of
 from harness.experiments.store import write_emulated, write_simulated
 from harness.experiments.summary import job_rows, summarise, verdict_document
@@ -260,3 +260,52 @@ def test_marks_are_told_by_job_or_not_at_all(
     ]
     results[0].measurement = replace(measured("dedicated", 0.2), links=links)
     assert summary_of(scenario, results)["arms"][0]["marked_packets"] == expected
+
+
+SCHEDULED = """\
+name: scheduled
+cluster: {preset: single-switch, servers: 3, rate: 50 Gbit/s, gpus: 2}
+workload:
+  iterations: 4
+  warmup_iterations: 1
+  jobs:
+    - {id: one, profile: vgg19, workers: 3}
+    - {id: two, profile: vgg19, workers: 3, start: 2 s}
+scheduler: {placement: themis, round: 1 s, restart: 0.5 s}
+arms:
+  plain: {}
+  interleaved: {scheduler: {interleaver: cassini}}
+"""
+
+
+def test_an_arm_with_a_scheduler_tells_of_it(tmp_path: Path) -> None:
+    scenario = load_scenario(write_scenario(tmp_path, SCHEDULED))
+    results = decide_all(scenario)
+    predict_all(results, lambda *_: None, lambda: False)
+    document = json.loads(json.dumps(summarise(scenario, None, results, interrupted=False)))
+    plain, interleaved = document["arms"]
+    for each in (plain, interleaved):
+        assert set(each) == ARM_KEYS | {"schedule"}
+        schedule = each["schedule"]
+        assert (schedule["placement"], schedule["round_s"]) == ("themis", 1.0)
+        assert schedule["measured"] is None
+        predicted = schedule["predicted"]
+        assert (predicted["starts"], predicted["decisions"]) == (2, 2)
+        assert set(predicted["completion_s"]) == {"one", "two"}
+        # each waits half a second before its five iterations
+        assert predicted["completion_s"]["one"] == pytest.approx(0.5 + 5 * 0.2607, rel=1e-3)
+    assert plain["score"] is None
+    assert plain["schedule"]["predicted"]["candidates"] == 0
+    assert interleaved["score"] == 1.0
+    assert interleaved["schedule"]["predicted"]["candidates"] >= 2
+
+
+def test_a_job_that_did_not_end_has_no_completion(tmp_path: Path) -> None:
+    scenario = load_scenario(write_scenario(tmp_path, SCHEDULED))
+    results = decide_all(scenario)[:1]
+    prediction = predict_placed(results[0].arm, 1, lambda *_: None, lambda: True)
+    results[0].prediction = prediction
+    document = summarise(scenario, None, results, interrupted=True)
+    predicted = document["arms"][0]["schedule"]["predicted"]
+    assert predicted["completion_s"] == {"one": None, "two": None}
+    assert predicted["starts"] == 1

@@ -121,7 +121,7 @@ def test_a_link_without_a_score_fits_nobody() -> None:
     assert least_scores(found) == {"one": 0.0, "two": 0.0}
 
 
-@pytest.mark.parametrize(("least", "is_held"), [(1.0, True), (0.996, True), (0.99, False)])
+@pytest.mark.parametrize(("least", "is_held"), [(1.0, True), (0.981, True), (0.979, False)])
 def test_only_where_all_links_fit_a_job_is_held(least: float, is_held: bool) -> None:
     shift = on_a_grid(JobShift(0.05, 0.2), least)
     assert shift == TimeShift(0.05, 0.2 * (1 + GRID_SLACK), is_held=is_held)
