@@ -25,7 +25,7 @@ unit: $(VENV)/test
 	$(BIN)/pytest tests/unit -n auto
 
 kernel: $(VENV)/test
-	$(BIN)/pytest tests/kernel -m 'not undisturbed' -n 2 --dist loadgroup
+	$(BIN)/pytest tests/kernel -m 'not undisturbed' -n 2 --dist loadfile
 	$(BIN)/pytest tests/kernel -m undisturbed
 
 browser: $(VENV)/test

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from emulator.rounds.lease import Held, Lease
 from emulator.rounds.running_job import RunningJob, RunningWorker
 from emulator.rounds.steps import Divisors, WorkerWork, work_on, worker_work
 from emulator.rounds.storage_ceilings import StorageCeilings
+from emulator.rounds.whole_cores import WholeCores
 from emulator.session import Session
 from emulator.training.specification import LoaderSpecification, PipelineState, StorageRoute, Work
 
@@ -53,6 +55,7 @@ class WorkerStarter:
         self._divisors = divisors
         self._kind = kind
         self._commands = commands
+        self._cores = WholeCores(frozenset(os.sched_getaffinity(0)))
 
     def start(
         self, lease: Lease, lease_address: str, checkpoints: Sequence[WorkerCheckpoint | None]
@@ -100,6 +103,7 @@ class WorkerStarter:
             if worker.group is not None:
                 worker.group.remove()
             self._session.end_group(_group_name(job.lease, worker.held))
+            self._cores.give_back(id(worker))
             self._ceilings.give_back(worker.held.server, worker.slot)
 
     def explain(self) -> str:
@@ -129,14 +133,15 @@ class WorkerStarter:
         self._guard(worker, max(work.share.cache_bytes + GUARD_BYTES, worker.guard_bytes))
         self._ceilings.hold(held.server, worker.slot, held.storage_bytes_per_s)
 
-    @staticmethod
-    def _guard(worker: RunningWorker, guard_bytes: int) -> None:
+    def _guard(self, worker: RunningWorker, guard_bytes: int) -> None:
         worker.guard_bytes = guard_bytes
         if worker.group is not None:
             missing = worker.group.missing
+            cores = self._cores.hold(id(worker), worker.work.cpu_cores)
             worker.group.set(
                 cpu_cores=None if "cpu" in missing else worker.work.cpu_cores,
                 memory_bytes=None if "memory" in missing else guard_bytes,
+                cpus=None if "cpuset" in missing else cores,
             )
 
     def _specification(

@@ -27,7 +27,6 @@ _REASON = _why_not()
 
 _SHARES_THE_BOX = {
     "test_bad_machine.py",
-    "test_host_untouched.py",
     "test_killed_at_every_step.py",
     "test_leaves_nothing.py",
     "test_plan.py",
@@ -43,8 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(here):
             continue
-        # Of several processes each takes whole files: what a file sets up is set up once.
-        item.add_marker(pytest.mark.xdist_group(item.path.name))
         if item.path.name not in _SHARES_THE_BOX:
             item.add_marker(pytest.mark.undisturbed)
         if _REASON is not None:

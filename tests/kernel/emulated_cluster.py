@@ -26,9 +26,9 @@ READING = StageCosts(gpu_s=0.25, cpu_s=0.2, read_bytes=50e6, dataset_bytes=20e9)
 """Reads and prepares, and waits for neither with 2 CPUs and all the memory."""
 
 
-def divisors(stride: float) -> Divisors:
+def divisors(stride: float, cpu: float = 20.0) -> Divisors:
     """A CPU is a twentieth of a core, a storage link has 10 Mbit/s."""
-    return Divisors(stride=stride, cpu=20.0, bytes=400.0)
+    return Divisors(stride=stride, cpu=cpu, bytes=400.0)
 
 
 @contextlib.contextmanager
@@ -40,12 +40,13 @@ def cluster(
     stride: float = 30.0,
     checkpoints: Mapping[str, Checkpoint] | None = None,
     directory: Path | None = None,
+    cpu_divisor: float = 20.0,
 ) -> Iterator[EmulatedRun]:
     """A cluster whose rounds take a second on the wall."""
     pool = ServerPool((ServerGroup(servers, gpus, SERVER_CPUS, SERVER_MEMORY_BYTES),))
     settings = RoundsEmulationSettings(
         pool=pool,
-        divisors=divisors(stride),
+        divisors=divisors(stride, cpu_divisor),
         storage_bytes_per_s=STORAGE_BYTES_PER_S,
         budget_hop_bps=1.6e9,
         round_s=round_s,

@@ -6,6 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
+STRANGER = "rl-eth"
+"""Begins the names of devices that look like a run's, and are not."""
+
 
 def namespaces(fragment: str) -> list[str]:
     """Network namespaces with ``fragment`` in their names."""
@@ -36,8 +39,9 @@ def processes(fragment: str) -> list[int]:
 
 
 def host_links() -> set[str]:
-    """Devices of the host's namespace."""
-    return {path.name for path in Path("/sys/class/net").iterdir()}
+    """Devices of the host's namespace, but for the strangers that a test may have put there."""
+    names = {path.name for path in Path("/sys/class/net").iterdir()}
+    return {name for name in names if not name.startswith(STRANGER)}
 
 
 def leftovers(run_id: str, state_directory: Path) -> dict[str, object]:

@@ -257,3 +257,20 @@ def test_a_run_goes_on_from_its_checkpoints() -> None:
         before.position.item,
     )
     assert set(before.cached) <= set(after.cached)
+
+
+def test_whole_cores_are_a_workers_own_and_never_all_of_them() -> None:
+    """On two cores: the first job has one of them, the second none, until the first is gone."""
+    box = os.sched_getaffinity(0)
+    if len(box) != 2:
+        pytest.skip("says what becomes of two cores")
+    with cluster("cores1", cpu_divisor=1.0) as run:
+        first, second = (lease(job, 0, cpus=1.0, new=True) for job in ("a1", "b2"))
+        run.servers.run_round(0, [first, second])
+        (one,), (two,) = set(loaders(run, "a1")), set(loaders(run, "b2"))
+        assert os.sched_getaffinity(one) == {min(box)}
+        assert os.sched_getaffinity(two) == box
+        run.servers.run_round(1, [lease("b2", 0, cpus=1.0, new=True)])
+        assert os.sched_getaffinity(two) == {min(box)}
+        run.servers.run_round(2, [lease("b2", 0, cpus=0.5, new=True)])
+        assert os.sched_getaffinity(two) == box
