@@ -34,7 +34,9 @@ def test_without_root_the_way_out_is_said(tmp_path: Path) -> None:
     scenario = short_example(tmp_path)
     code = (
         "import os,sys\n"
-        "from harness.cli.main import main\n"  # first: root's Python may be nobody else's to read
+        # First: root's Python may be nobody else's to read.
+        "import harness.cli.run\n"
+        "from harness.cli.main import main\n"
         "os.setgroups([]);os.setgid(65534);os.setuid(65534)\n"
         f"sys.argv=['roundelay','run',{str(scenario)!r},'--output=/nonexistent/out']\n"
         "main()\n"

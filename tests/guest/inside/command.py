@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import harness.cli.clean
+import harness.cli.emulate
+import harness.cli.run  # noqa: F401 - once, before the command is forked
 from harness.cli.main import main
 from netshaper.rootless import enter_rootless
 from netshaper.run_state import STATE_DIRECTORY_VARIABLE

@@ -12,7 +12,9 @@ from tests.unit.harness.cli.conftest import Roundelay
 
 
 def verbs(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         yield (*path, name)
         if isinstance(command, click.Group):
             yield from verbs(command, (*path, name))
@@ -40,7 +42,9 @@ def test_every_verb_that_prints_a_result_can_print_json() -> None:
         command: click.Command = main
         for name in path:
             assert isinstance(command, click.Group)
-            command = command.commands[name]
+            found = command.get_command(click.Context(command), name)
+            assert found is not None
+            command = found
         if not isinstance(command, click.Group):
             assert "as_json" in [parameter.name for parameter in command.params], path
 
