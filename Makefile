@@ -12,7 +12,8 @@ CACHE := .cache
 demo: $(VENV)/core
 	$(BIN)/roundelay run examples/two-vgg19.yaml
 
-test: check unit kernel browser guest
+test: unit kernel browser
+	$(MAKE) --jobs=2 check guest
 	@echo "all tests passed"
 
 check: $(VENV)/test
@@ -22,7 +23,7 @@ check: $(VENV)/test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/test
-	$(BIN)/pytest tests/unit -n auto
+	$(BIN)/pytest tests/unit -n auto --dist loadfile
 
 kernel: $(VENV)/test
 	$(BIN)/pytest tests/kernel -m 'not undisturbed' -n 2 --dist loadfile

@@ -27,14 +27,18 @@ _REASON = _why_not()
 
 _SHARES_THE_BOX = {
     "test_bad_machine.py",
+    "test_cassini_snapshots.py",
     "test_killed_at_every_step.py",
     "test_leaves_nothing.py",
     "test_plan.py",
     "test_resumed_rounds.py",
     "test_rootless.py",
+    "test_rounds_scenario.py::test_a_killed_run_is_resumed_and_nothing_counts_twice",
+    "test_rounds_scenario.py::test_a_recorded_schedule_is_replayed",
+    "test_rounds_scenario.py::test_an_interrupt_keeps_the_arm_that_was_done",
     "test_same_run_id.py",
 }
-"""What these files ask about is the same however busy the box is: several run at once."""
+"""What these files and tests ask about is the same however busy the box is: several run at once."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(here):
             continue
-        if item.path.name not in _SHARES_THE_BOX:
+        if not {item.path.name, f"{item.path.name}::{item.name}"} & _SHARES_THE_BOX:
             item.add_marker(pytest.mark.undisturbed)
         if _REASON is not None:
             item.add_marker(pytest.mark.skip(reason=_REASON))
