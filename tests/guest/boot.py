@@ -37,6 +37,7 @@ set -e
 {mounts}
 cd {checkout}
 export PYTHONDONTWRITEBYTECODE=1
+export NUMBA_DISABLE_JIT=1  # without a writable cache each command would compile for a minute
 exec {python} -m tests.guest.inside {output}
 """
 
