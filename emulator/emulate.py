@@ -16,7 +16,7 @@ from emulator.networks import PlannedNetwork
 from emulator.scale import BUDGET_SHARE, ScalePlan
 from emulator.session import Session
 from emulator.timeshift import agent_of
-from emulator.watch import calibrate, start_sampler, stop_sampler
+from emulator.watch import DRAIN_S, calibrate, start_sampler, stop_sampler
 from traces.link_events import last_up_s
 from traces.results import IterationRow
 from traces.scenario import Arm
@@ -24,8 +24,6 @@ from traces.schedule import TimeShift
 
 SCHEDULED_SAMPLE_INTERVAL_S = 0.1
 """Jobs that a scheduler places are many, and run for minutes."""
-
-_DRAIN_S = 0.2
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total)."""
@@ -120,7 +118,7 @@ def emulate_scheduled(
         ):
             iterations = drive(jobs, lambda: stop_wanted() or changer.failed)
         cpu_shares = shares(before, read_cpu_time())
-        time.sleep(_DRAIN_S)  # what the last jobs had on their way has to be somewhere
+        time.sleep(DRAIN_S)
         record = NetworkRecord(
             network, calibrated, stop_sampler(sampler, session), changer.applied(network.name)
         )
@@ -128,10 +126,10 @@ def emulate_scheduled(
             arm,
             JobsRecord(
                 iterations=iterations,
-                adjustments=jobs.adjustments,
+                adjustments=dict(jobs.adjustments),
                 lateness_s=[late for run in jobs.runs for late in run.lateness_s],
                 wanted=sum(arm.iterations_of(job) for job in arm.jobs),
-                late_starts=len(jobs.late_starts),
+                late_starts=jobs.late_starts,
             ),
             [record],
             cpu_shares,

@@ -7,6 +7,7 @@ import selectors
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,20 +39,13 @@ class _Running:
     heard_s: float
 
 
-@dataclass
-class LateStart:
-    """A job whose workers were not ready when it was due to begin. late_s: by how much."""
-
-    job: str
-    late_s: float
-
-
 class EmulatedNetworkJobs:
     """Context of the jobs of one run, all on ``network``. Times are since ``anchor_s``.
 
     A thread of its own answers workers, so that no iteration waits for a decision. links_up_s:
     until then silence means nothing, for a link may be down. adjustments: of the time-shifts, by
-    job. runs: of all starts of jobs. late_starts: see there.
+    job. runs: of all starts of jobs. late_starts: how many of them were due before their workers
+    were ready.
     """
 
     def __init__(
@@ -78,8 +72,8 @@ class EmulatedNetworkJobs:
         self.anchor_s = now_s() + START_LEAD_S
         self._links_up_s = self.anchor_s + links_up_s
         self.runs: list[JobRun] = []
-        self.adjustments: dict[str, int] = {}
-        self.late_starts: list[LateStart] = []
+        self.adjustments: Counter[str] = Counter()
+        self.late_starts = 0
 
     def __enter__(self) -> EmulatedNetworkJobs:
         self._switch_interval_s = sys.getswitchinterval()
@@ -116,8 +110,7 @@ class EmulatedNetworkJobs:
             raise
         due_s = self.anchor_s + job.start_s
         begin_s = max(due_s, now_s() + START_LEAD_S)
-        if begin_s > due_s:
-            self.late_starts.append(LateStart(job.id, begin_s - due_s))
+        self.late_starts += begin_s > due_s
         run.start_after_s = begin_s - self.anchor_s
         run.agent = agent_of(shift, self.anchor_s)
         with self._lock:
@@ -168,8 +161,7 @@ class EmulatedNetworkJobs:
 
     def _count(self, run: JobRun) -> None:
         if run.agent is not None:
-            earlier = self.adjustments.get(run.job, 0)
-            self.adjustments[run.job] = earlier + run.agent.adjustments
+            self.adjustments[run.job] += run.agent.adjustments
 
     def _wake(self) -> None:
         os.write(self._wake_write, b".")

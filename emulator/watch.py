@@ -12,6 +12,11 @@ from traces.cluster import Port
 from traces.errors import EmulationError
 
 SAMPLE_INTERVAL_S = 0.01
+
+DRAIN_S = 0.2
+"""Before the last sample, where jobs were ended in mid-transfer: what they had on its way has to be
+somewhere, and counters of two ports are read one after the other."""
+
 PROBE_S = 0.3
 _PROBE_CONGESTION_CONTROL = "reno"  # every kernel has it, and windows are what limits a probe
 

@@ -108,6 +108,12 @@ class Cluster:
         return tuple(port for link in self.links for port in link.ports)
 
     @functools.cached_property
+    def server_rate_bps(self) -> float:
+        """Rate of the slowest link of a server."""
+        servers = set(self.servers)
+        return min(self.rate_bps(port) for port in self.ports if port.node in servers)
+
+    @functools.cached_property
     def _link_of(self) -> dict[Port, Link]:
         return {port: link for link in self.links for port in link.ports}
 

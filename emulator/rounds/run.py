@@ -34,7 +34,7 @@ from emulator.session import Session
 from emulator.training.dataset import make_dataset, make_jpeg_dataset
 from emulator.training.specification import Work
 from emulator.verdict import Status, Verdict, judge
-from emulator.watch import calibrate, start_sampler, stop_sampler
+from emulator.watch import DRAIN_S, calibrate, start_sampler, stop_sampler
 from netshaper.ecn.marking import Marking
 from traces.caller import calling_user
 from traces.errors import EmulationError
@@ -53,8 +53,6 @@ SAMPLE_INTERVAL_S = 0.1
 
 PROBE_SHARE = 0.2
 """Of this box's network budget, what the probes of the links ask for at once."""
-
-_DRAIN_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ class EmulatedRun:
     def finish(self) -> RoundsMeasurement:
         """End what still runs, stop watching, and judge."""
         self.servers.end_all()
-        time.sleep(_DRAIN_S)  # counters of two ports are read one after the other
+        time.sleep(DRAIN_S)
         report = stop_sampler(self._sampler, self.session)
         plan, cluster = self._network.plan, self._network.cluster
         samples = samples_by_port(report["samples"])

@@ -88,6 +88,7 @@ def worker_work(
     """The work of ``gpus`` GPUs on one server, with these CPUs and memory together (unscaled)."""
     bundle = bundle_of(costs.gpu_s)
     per_item = gpus * bundle / ITEMS_PER_STEP
+    cpu_cores = cpus / divisors.cpu
     return WorkerWork(
         pipeline=Pipeline(
             items=ITEMS_PER_STEP,
@@ -98,9 +99,9 @@ def worker_work(
         share=PipelineShare(
             cache_bytes=int(memory_bytes / divisors.memory),
             threads=max(math.ceil(cpus), 1),
-            cpu_cores=cpus / divisors.cpu,
+            cpu_cores=cpu_cores,
         ),
         step_s=costs.gpu_s * bundle,
         iterations_per_step=bundle * divisors.stride,
-        cpu_cores=cpus / divisors.cpu,
+        cpu_cores=cpu_cores,
     )

@@ -11,7 +11,7 @@ import click
 from emulator.networks import plan_arm
 from harness.cli.options import check_arm, json_option, run_id_option, scenario_argument
 from harness.cli.show import print_json, print_warnings
-from harness.experiments.run import decide_all, scale_of
+from harness.experiments.run import arms_of, scale_of
 from traces.quantities import format_duration, format_rate
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario import scenario_of
@@ -46,7 +46,7 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
     check_arm(only_arm, [arm.name for arm in scenario.arms], scenario_file)
     documents: list[dict[str, Any]] = []
     first_network = 0
-    for arm in [result.arm for result in decide_all(scenario)]:
+    for arm in arms_of(scenario):
         networks = plan_arm(arm, scale, run_id, first_network)
         first_network += len(networks)
         if only_arm in (None, arm.name):

@@ -34,11 +34,10 @@ class Decision:
 
 
 def decide(arm: Arm) -> Decision:
-    """Decide for ``arm``. Raises BadInputError where its interleaver cannot handle it.
+    """Decide for ``arm``; where a scheduler places its jobs, nothing is decided before they run.
 
-    Where a scheduler places its jobs nothing is decided before they run.
-
-    So it does for a sharing that the simulator, which gives the demand at each link, does not know.
+    Raises BadInputError where its interleaver cannot handle it, for jobs that no placement has room
+    for, and for a sharing that the simulator, which gives the demand at each link, does not know.
     """
     arm.cluster.common_sharing(SHARINGS)
     if arm.is_scheduled:

@@ -74,7 +74,7 @@ def predict_placed(
         events=_events_until(
             arm, "n0", max((s.spans[-1].end_s for s in run.stints if s.spans), default=0.0)
         ),
-        adjustments=network.adjustments,
+        adjustments=dict(network.adjustments),
         placed=run,
     )
 

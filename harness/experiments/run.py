@@ -49,13 +49,23 @@ def scale_of(scenario: Scenario) -> ScalePlan:
         raise scenario.locate(error) from None
 
 
+def arms_of(scenario: Scenario) -> list[Arm]:
+    """The arms, with the weights and priorities that their schedulers give their jobs."""
+    arms = []
+    for arm in scenario.arms:
+        try:
+            arms.append(with_shares(arm))
+        except BadInputError as error:
+            raise scenario.locate(error, arm.name) from None
+    return arms
+
+
 def decide_all(scenario: Scenario) -> list[ArmResult]:
     """Decide for every arm before anything runs, so that bad input shows at once."""
     results = []
-    for arm in scenario.arms:
+    for arm in arms_of(scenario):
         try:
-            shared = with_shares(arm)
-            results.append(ArmResult(shared, decide(shared), scenario.seed))
+            results.append(ArmResult(arm, decide(arm), scenario.seed))
         except BadInputError as error:
             raise scenario.locate(error, arm.name) from None
     return results

@@ -81,12 +81,10 @@ def _sending_s(cluster: Cluster, job: Job) -> float:
         for flow in transfer.flows(job.profile.num_gpus)
     ]
     if not job.servers:
-        servers = set(cluster.servers)
-        rate_bps = min(cluster.rate_bps(port) for port in cluster.ports if port.node in servers)
         by_rank: dict[int, float] = defaultdict(float)
         for source, _, size in flows:
             by_rank[source] += size
-        return max(by_rank.values(), default=0.0) * 8 / rate_bps
+        return max(by_rank.values(), default=0.0) * 8 / cluster.server_rate_bps
     on_port: dict[object, float] = defaultdict(float)
     for source, destination, size in flows:
         path = cluster.path(job.servers[source], job.servers[destination], job.path_variant)

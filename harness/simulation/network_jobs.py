@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from emulator.timeshift import agent_of
@@ -20,7 +21,7 @@ class SimulatedNetworkJobs:
         self._cluster = cluster
         self._network = network
         self._jobs: dict[str, SimulatedJob] = {}
-        self.adjustments: dict[str, int] = {}
+        self.adjustments: Counter[str] = Counter()
 
     def start(self, job: Job, iterations: int, shift: TimeShift | None) -> None:
         """Begin ``job`` at its own ``start_s``."""
@@ -50,5 +51,4 @@ class SimulatedNetworkJobs:
 
     def _count(self, job: SimulatedJob) -> None:
         if job.agent is not None:
-            name = job.job.id
-            self.adjustments[name] = self.adjustments.get(name, 0) + job.agent.adjustments
+            self.adjustments[job.job.id] += job.agent.adjustments

@@ -21,11 +21,10 @@ from traces.demand import DemandCurve
 _FITS = 1 - 1e-6
 
 
-def with_room(interleaving: Interleaving) -> Interleaving:
+def with_room(interleaving: Interleaving, rotations: Rotations) -> Interleaving:
     """``interleaving``, anew with longer periods where connected links score less than 1."""
     links = list(interleaving.links)
     shifts = dict(interleaving.shifts)
-    rotations = Rotations()
     for positions in connected([each.link.jobs for each in interleaving.links]):
         members = [interleaving.links[position] for position in positions]
         score = min((each.score for each in members if each.score is not None), default=1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.scheduling.cassini.affinity import connected
 from harness.scheduling.cassini.interleaving import Interleaving, JobShift
+from harness.scheduling.cassini.memo import Rotations
 from harness.scheduling.cassini.periods import within_period
 from harness.scheduling.cassini.room import with_room
 from traces.errors import BadInputError
@@ -39,7 +40,7 @@ def time_shifts(arm: Arm, interleaving: Interleaving) -> dict[str, TimeShift]:
             allowed="servers or paths without such a loop, or the interleaver none",
             key="scheduler.interleaver",
         )
-    roomy = with_room(interleaving)
+    roomy = with_room(interleaving, Rotations())
     scores = least_scores(roomy)
     return {job: on_a_grid(shift, scores[job]) for job, shift in roomy.shifts.items()}
 

@@ -19,7 +19,7 @@ from traces.demand import demand_curve
 from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
 
-_RESOURCES = 3
+_NOTHING = Allocation.nothing()
 
 
 @dataclass
@@ -29,7 +29,7 @@ class ScheduleRecord:
     decisions: in which a job was started or moved. candidates: placements that were compared.
     discarded_by_loops, discarded_as_incomparable: of those. without_shifts: decisions in which all
     were, so that the policy's own choice runs as it comes. scores: of the placements that were
-    chosen, 1 where no link is shared.
+    chosen, 1 where no link is shared; unshared: how many of those share none.
     """
 
     decisions: int = 0
@@ -37,6 +37,7 @@ class ScheduleRecord:
     discarded_by_loops: int = 0
     discarded_as_incomparable: int = 0
     without_shifts: int = 0
+    unshared: int = 0
     scores: list[float] = field(default_factory=list)
 
 
@@ -59,7 +60,7 @@ class PlacedScheduler:
         self._number = {server: index for index, server in enumerate(arm.cluster.servers)}
         self._alone_s = [dedicated_iteration_s(arm, job) for job in arm.jobs]
         self._placement: Placement = {}
-        self._allocation = Allocation.nothing()
+        self._allocation = _NOTHING
         self.shifts: Mapping[str, TimeShift] = {}
         self.record = ScheduleRecord()
 
@@ -99,9 +100,11 @@ class PlacedScheduler:
             self.shifts = {}
             return candidates[0]
         chosen = candidates[ranking.best]
+        best = ranking.interleavings[ranking.best]
         record.scores.append(ranking.scores[ranking.best])
+        record.unshared += not best.links
         stayed = {job: at for job, at in self._placement.items() if chosen.get(job) == at}
-        self.shifts = in_step(ranking.interleavings[ranking.best], self.shifts, stayed)
+        self.shifts = in_step(best, self.shifts, stayed, self._rotations)
         return chosen
 
     def _footprints(self, placement: Placement) -> list[Footprint]:
@@ -136,7 +139,7 @@ class PlacedScheduler:
             offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             servers=np.array(servers, dtype=np.int64),
             gpus=np.ones(len(servers), dtype=np.int64),
-            share=np.zeros((len(rows), _RESOURCES)),
+            share=np.zeros((len(rows), _NOTHING.share.shape[1])),
             iteration_s=np.array([self._alone_s[row] for row in rows]),
             held_to_fair_share=np.zeros(len(rows), dtype=np.bool_),
         )
@@ -144,6 +147,4 @@ class PlacedScheduler:
 
 def dedicated_iteration_s(arm: Arm, job: Job) -> float:
     """Of an iteration that shares no link, with the rate of the servers' own links."""
-    servers = set(arm.cluster.servers)
-    rate_bps = min(arm.cluster.rate_bps(port) for port in arm.cluster.ports if port.node in servers)
-    return demand_curve(job.profile.demand, rate_bps).period_s
+    return demand_curve(job.profile.demand, arm.cluster.server_rate_bps).period_s

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from harness.scheduling.cassini.affinity import connected
 from harness.scheduling.cassini.interleaving import Interleaving, JobShift
+from harness.scheduling.cassini.memo import Rotations
 from harness.scheduling.cassini.room import with_room
 from harness.scheduling.cassini.time_shifts import least_scores, on_a_grid
 from traces.schedule import TimeShift
@@ -19,14 +20,17 @@ _ROUNDING = 1e-9
 
 
 def in_step(
-    interleaving: Interleaving, before: Mapping[str, TimeShift], running: Mapping[str, object]
+    interleaving: Interleaving,
+    before: Mapping[str, TimeShift],
+    running: Mapping[str, object],
+    rotations: Rotations,
 ) -> dict[str, TimeShift]:
     """Shifts of the jobs on shared links.
 
     Of connected jobs the first of ``running`` that has the same period as ``before`` stays in step.
     """
     found: dict[str, TimeShift] = {}
-    interleaving = with_room(interleaving)
+    interleaving = with_room(interleaving, rotations)
     scores = least_scores(interleaving)
     links = [each.link.jobs for each in interleaving.links]
     for component in connected(links):

@@ -7,14 +7,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 from harness.compiled import compiled
-from tests.unit.harness import kernel_answers
+from tests.unit.harness import kernel_answers as schedulers
+from tests.unit.harness.scheduling.pollux import kernel_answers as pollux
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_machine_code_answers_as_plain_python_does() -> None:
+@pytest.mark.parametrize("kernel_answers", [schedulers, pollux], ids=["schedulers", "pollux"])
+def test_machine_code_answers_as_plain_python_does(kernel_answers: ModuleType) -> None:
     done = subprocess.run(
         [sys.executable, "-m", kernel_answers.__name__],
         cwd=ROOT,

@@ -11,7 +11,7 @@ from harness.experiments.reproduce.cassini.emulated import (
     EmulatedSnapshots,
     emulated,
 )
-from harness.experiments.reproduce.cassini.snapshots import Size, Snapshot, snapshot_scenario
+from harness.experiments.reproduce.cassini.snapshots import Size, snapshot_scenario
 from harness.experiments.reproduce.recipe import Say
 from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
 from netshaper.run_state import new_run_id
@@ -35,19 +35,22 @@ def emulate_snapshots(
                     return EmulatedSnapshots(tuple(done), interrupted=True)
                 scenario = snapshot_scenario(snapshot, seed, size.iterations, arms)
                 results = decide_all(scenario)
-                predict_all(results, _silent, stop.wanted)
-                tell = _teller(snapshot, seed, say)
+                predict_all(results, silent, stop.wanted)
+                tell = teller(snapshot.name, seed, say)
                 emulate_all(session, results, scale_of(scenario), tell, stop.wanted)
                 done += [each for result in results if (each := emulated(snapshot, seed, result))]
         return EmulatedSnapshots(tuple(done), interrupted=stop.wanted())
 
 
-def _teller(snapshot: Snapshot, seed: int, say: Say) -> Callable[[str, int, int], None]:
+def teller(name: str, seed: int, say: Say) -> Callable[[str, int, int], None]:
+    """Progress of ``name`` with ``seed``, for ``say``."""
+
     def tell(what: str, done: int, total: int) -> None:
-        say(f"seed {seed}, {snapshot.name}: {what}, {done} of {total} iterations")
+        say(f"seed {seed}, {name}: {what}, {done} of {total} iterations")
 
     return tell
 
 
-def _silent(what: str, done: int, total: int) -> None:
+def silent(what: str, done: int, total: int) -> None:
+    """Of what takes no time."""
     del what, done, total

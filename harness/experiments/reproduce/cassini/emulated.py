@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from emulator.verdict import Verdict
 from harness.experiments.reproduce.cassini.snapshots import Snapshot
@@ -12,6 +14,18 @@ from harness.experiments.reproduce.recipe import ReproducedFigure
 from harness.experiments.run import ArmResult
 from harness.experiments.summary import counted_times
 from traces.results import IterationRow
+
+Statistic = Callable[[Sequence[float]], float]
+
+STATISTICS: dict[str, Statistic] = {
+    "mean": lambda times: float(np.mean(times)),
+    "p90": lambda times: float(np.percentile(times, 90)),
+    "p99": lambda times: float(np.percentile(times, 99)),
+}
+"""Of iteration times."""
+
+BOUNDS = {"mean": 0.05, "p99": 0.10}
+"""Of the simulator's error."""
 
 _S_PER_MIN = 60.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,8 @@ from emulator.session import Session
 from emulator.verdict import Verdict
 from harness.experiments.intervals import mean_over_seeds, ratio_over_seeds
 from harness.experiments.placed import PlacedRun
-from harness.experiments.reproduce.cassini.emulated import verdicts_figure
+from harness.experiments.reproduce.cassini.emulate import silent, teller
+from harness.experiments.reproduce.cassini.emulated import BOUNDS, STATISTICS, verdicts_figure
 from harness.experiments.reproduce.cassini.workloads import CASSINI, IDEAL, THEMIS, Workload
 from harness.experiments.reproduce.comparisons import NOTHING_PUBLISHED, Published, figure
 from harness.experiments.reproduce.recipe import (
@@ -30,14 +31,6 @@ from harness.experiments.summary import counted_times
 from netshaper.run_state import new_run_id
 
 SEEDS = 3
-_MEAN_BOUND, _P99_BOUND = 0.05, 0.10
-"""Of the simulator's error."""
-
-Statistic = Callable[[Sequence[float]], float]
-_STATISTICS: dict[str, Statistic] = {
-    "mean": lambda times_s: float(np.mean(times_s)),
-    "p99": lambda times_s: float(np.percentile(times_s, 99)),
-}
 
 
 @dataclass(frozen=True)
@@ -112,8 +105,8 @@ def emulate_parts(parts: Sequence[Part], seeds: int, say: Say) -> ScheduledArms:
                     return ScheduledArms(tuple(done), interrupted=True)
                 scenario = part.workload.scenario(seed, part.arms)
                 results = decide_all(scenario)
-                predict_all(results, _silent, stop.wanted)
-                tell = _teller(part.workload, seed, say)
+                predict_all(results, silent, stop.wanted)
+                tell = teller(part.workload.id, seed, say)
                 emulate_all(session, results, scale_of(scenario), tell, stop.wanted)
                 done += [
                     each for result in results if (each := _emulated(part.workload, seed, result))
@@ -167,7 +160,8 @@ def _gains(part: Part, made: ScheduledArms) -> Iterator[ReproducedFigure]:
     if not pairs:
         return
     name = part.workload.id
-    for statistic, of in _STATISTICS.items():
+    for statistic in BOUNDS:
+        of = STATISTICS[statistic]
         gain = ratio_over_seeds(
             [of(themis.measured_s) for themis, _ in pairs],
             [of(cassini.measured_s) for _, cassini in pairs],
@@ -181,7 +175,7 @@ def _gains(part: Part, made: ScheduledArms) -> Iterator[ReproducedFigure]:
         )
     ideal = made.of(part.workload, CASSINI, IDEAL)
     if ideal:
-        mean = _STATISTICS["mean"]
+        mean = STATISTICS["mean"]
         over = ratio_over_seeds(
             [mean(cassini.measured_s) for cassini, _ in ideal],
             [mean(alone.measured_s) for _, alone in ideal],
@@ -195,11 +189,12 @@ def _gains(part: Part, made: ScheduledArms) -> Iterator[ReproducedFigure]:
 
 def _how(pairs: Sequence[tuple[ScheduledArm, ...]]) -> str:
     """Where the gain comes from: placements that share nothing, or shifts."""
-    scores = [score for _, cassini in pairs for score in cassini.schedule.record.scores]
-    whole = sum(score == 1.0 for score in scores)
+    records = [cassini.schedule.record for _, cassini in pairs]
+    scores = [score for record in records for score in record.scores]
     return (
-        f"of {len(scores)} placements that CASSINI chose {whole} fit whole, most of them by "
-        "sharing nothing"
+        f"of {len(scores)} placements that CASSINI chose "
+        f"{sum(score == 1.0 for score in scores)} fit whole, "
+        f"{sum(record.unshared for record in records)} of them by sharing no link"
     )
 
 
@@ -232,7 +227,8 @@ def _marks(part: Part, pairs: Sequence[tuple[ScheduledArm, ...]]) -> Iterator[Re
 
 
 def _errors(part: Part, arm: str, runs: Sequence[ScheduledArm]) -> Iterator[ReproducedFigure]:
-    for (statistic, of), bound in zip(_STATISTICS.items(), (_MEAN_BOUND, _P99_BOUND), strict=True):
+    for statistic, bound in BOUNDS.items():
+        of = STATISTICS[statistic]
         by_seed = [of(run.predicted_s) / of(run.measured_s) - 1 for run in runs]
         yield ReproducedFigure(
             f"{part.workload.id}, {arm}: simulator's error of the {statistic} iteration time, "
@@ -283,14 +279,3 @@ def _run(
         inputs=tuple(f"{part.workload.id}: {part.workload.words}" for part in parts),
         interrupted=made.interrupted,
     )
-
-
-def _teller(workload: Workload, seed: int, say: Say) -> Callable[[str, int, int], None]:
-    def tell(what: str, done: int, total: int) -> None:
-        say(f"seed {seed}, {workload.id}: {what}, {done} of {total} iterations")
-
-    return tell
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    del what, done, total

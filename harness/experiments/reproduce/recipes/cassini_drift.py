@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +38,6 @@ from harness.experiments.reproduce.recipe import (
     Say,
 )
 from harness.experiments.summary import counted_times
-from traces.schedule import TimeShift
 
 _MOST_PER_MIN = 2.0
 _WRONG_BY = 0.01
@@ -126,7 +126,11 @@ def _simulated(snapshot: Snapshot, factor: float) -> tuple[float, float]:
     """(adjustments per minute and job, mean iteration time) with periods times ``factor``."""
     (arm,) = snapshot_scenario(snapshot, _ANY_SEED, _SIMULATED_ITERATIONS, (SHIFTED,)).arms
     shifts = {
-        job: TimeShift(shift.shift_s * factor, shift.grid_period_s * factor)
+        job: replace(
+            shift,
+            shift_s=shift.shift_s * factor,
+            grid_period_s=shift.grid_period_s * factor,
+        )
         for job, shift in decide(arm).shifts.items()
     }
     prediction = predict_arm(arm, shifts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +11,8 @@ import numpy as np
 from harness.experiments.intervals import Interval, mean_over_seeds, ratio_over_seeds
 from harness.experiments.reproduce.cassini.emulate import emulate_snapshots
 from harness.experiments.reproduce.cassini.emulated import (
+    BOUNDS,
+    STATISTICS,
     EmulatedArm,
     EmulatedSnapshots,
     checks_figure,
@@ -40,16 +42,6 @@ from harness.experiments.reproduce.recipe import (
     Say,
 )
 
-Statistic = Callable[[Sequence[float]], float]
-
-STATISTICS: dict[str, Statistic] = {
-    "mean": lambda times: float(np.mean(times)),
-    "p90": lambda times: float(np.percentile(times, 90)),
-    "p99": lambda times: float(np.percentile(times, 99)),
-}
-_BOUNDS = {"mean": 0.05, "p99": 0.10}
-"""Of the simulator's error."""
-
 _HIGH_SCORE = 0.9
 _SCORE_SOURCE = f"{PAPER}, snapshots (unverified recollection)"
 _P90_OF_TWO_VGG19 = Published(
@@ -77,7 +69,7 @@ def figures_of(size: Size, made: EmulatedSnapshots) -> Iterator[ReproducedFigure
             yield _gain(snapshot, made, statistic)
         arms = {arm: list(made.of(snapshot, arm).values()) for arm in (TOGETHER, SHIFTED)}
         for arm, runs in arms.items():
-            for statistic in _BOUNDS:
+            for statistic in BOUNDS:
                 yield _error(snapshot, arm, runs, statistic)
         yield checks_figure(snapshot.name, [run for runs in arms.values() for run in runs])
     for statistic in STATISTICS:
@@ -136,7 +128,7 @@ def _error(
         "without sign",
         "",
         abs(predicted / measured - 1),
-        expected=_BOUNDS[statistic],
+        expected=BOUNDS[statistic],
         source="our bound on the simulator",
         tolerance=0.0,
         note=f"{measured * 1e3:.1f} ms measured, {predicted * 1e3:.1f} ms predicted; by seed "

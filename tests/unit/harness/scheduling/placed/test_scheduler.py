@@ -82,6 +82,15 @@ def test_the_allocation_says_what_the_placement_does(policy: Scripted) -> None:
     assert found.iteration_s == pytest.approx([TOY_ALONE_S] * 2)
 
 
+def test_placements_that_share_no_link_are_told_apart(policy: Scripted) -> None:
+    scheduler, _ = scheduler_of(three_jobs())
+    policy.answers = [[{"one": ONE_AND_TWO["one"]}], [ONE_AND_TWO]]
+    decide(scheduler)
+    assert (scheduler.record.scores, scheduler.record.unshared) == ([1.0], 1)
+    scheduler.decide(np.arange(3), 1.0)
+    assert (len(scheduler.record.scores), scheduler.record.unshared) == (2, 1)
+
+
 def test_an_end_leaves_the_shifts_of_those_who_stay(policy: Scripted) -> None:
     scheduler, _ = scheduler_of(three_jobs())
     policy.answers = [[ONE_AND_TWO], [{"two": ONE_AND_TWO["two"]}]]
