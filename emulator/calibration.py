@@ -22,8 +22,8 @@ _SLICES = 6
 _CONNECT_TIMEOUT_S = 10.0
 _DRAIN_TIMEOUT_S = 5.0
 
-# The specification: duration_s, dscp, window_bytes, congestion_control; batches of ports:
-#   [[[namespace, device, address, neighbour's namespace, neighbour's address], ...], ...].
+# The specification: dscp, window_bytes, congestion_control; batches: [{duration_s, ports:
+#   [[namespace, device, address, neighbour's namespace, neighbour's address], ...]}, ...].
 # The result: {"rates_bps": [measured, in the order of the ports]}
 
 
@@ -33,11 +33,11 @@ def run_probe(specification: Message, control: MessageSocket) -> None:
     control.send({"event": "probed", "rates_bps": rates})
 
 
-def _probe(ports: Sequence[Sequence[str]], specification: Message) -> list[float]:
-    """Fill ``ports`` with one connection to each neighbour; rate of each in bit/s."""
+def _probe(batch: Message, specification: Message) -> list[float]:
+    """Fill the ports of ``batch`` with one connection to each neighbour; rate of each in bit/s."""
     readers: list[tuple[NetlinkSocket, int]] = []
     senders: list[socket.socket] = []
-    for namespace, device, address, far_namespace, far_address in ports:
+    for namespace, device, address, far_namespace, far_address in batch["ports"]:
         reader = NetlinkSocket(namespace)
         readers.append((reader, reader.links()[device].index))
         with inside_namespace(far_namespace):
@@ -62,7 +62,7 @@ def _probe(ports: Sequence[Sequence[str]], specification: Message) -> list[float
     time.sleep(_SETTLE_S)
     readings = [[_reading(*reader) for reader in readers]]
     for _ in range(_SLICES):
-        time.sleep(specification["duration_s"] / _SLICES)
+        time.sleep(batch["duration_s"] / _SLICES)
         readings.append([_reading(*reader) for reader in readers])
     for sender in senders:
         sender.shutdown(socket.SHUT_RDWR)

@@ -13,7 +13,7 @@ from emulator.measurement import ArmMeasurement, JobsRecord, NetworkRecord, gath
 from emulator.messages import MessageSocket
 from emulator.network_jobs import EmulatedNetworkJobs
 from emulator.networks import PlannedNetwork
-from emulator.scale import BUDGET_SHARE, ScalePlan
+from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.timeshift import agent_of
 from emulator.watch import DRAIN_S, calibrate, start_sampler, stop_sampler
@@ -43,8 +43,7 @@ def emulate_arm(
     try:
         for network in networks:
             session.build_network(network.plan)
-        at_once_bps = scale.budget_hop_bps * BUDGET_SHARE
-        calibrated = [calibrate(session, network, at_once_bps) for network in networks]
+        calibrated = [calibrate(session, network, scale.budget_hop_bps) for network in networks]
         runs = start_jobs(
             session,
             networks,
@@ -97,17 +96,17 @@ def emulate_scheduled(
     arm: Arm,
     network: PlannedNetwork,
     scale: ScalePlan,
-    drive: Callable[[EmulatedNetworkJobs, Callable[[], bool]], list[IterationRow]],
+    drive: Callable[[EmulatedNetworkJobs, Callable[[], bool]], tuple[list[IterationRow], int]],
     stop_wanted: Callable[[], bool],
 ) -> ArmMeasurement:
     """Run ``arm``, whose jobs come and go as ``drive`` says, until it returns what they did.
 
-    drive: is told when a stop is wanted.
+    drive: is told when a stop is wanted; it says also how many iterations were wanted.
     """
     sampler: MessageSocket | None = None
     try:
         session.build_network(network.plan)
-        calibrated = calibrate(session, network, scale.budget_hop_bps * BUDGET_SHARE)
+        calibrated = calibrate(session, network, scale.budget_hop_bps)
         sampler = start_sampler(session, network, SCHEDULED_SAMPLE_INTERVAL_S)
         before = read_cpu_time()
         congestion_control = arm.transport.congestion_control
@@ -116,7 +115,7 @@ def emulate_scheduled(
             EmulatedNetworkJobs(session, network, scale, congestion_control, up_s) as jobs,
             LinkChanger([network], jobs.anchor_s) as changer,
         ):
-            iterations = drive(jobs, lambda: stop_wanted() or changer.failed)
+            iterations, wanted = drive(jobs, lambda: stop_wanted() or changer.failed)
         cpu_shares = shares(before, read_cpu_time())
         time.sleep(DRAIN_S)
         record = NetworkRecord(
@@ -128,7 +127,7 @@ def emulate_scheduled(
                 iterations=iterations,
                 adjustments=dict(jobs.adjustments),
                 lateness_s=[late for run in jobs.runs for late in run.lateness_s],
-                wanted=sum(arm.iterations_of(job) for job in arm.jobs),
+                wanted=wanted,
                 late_starts=jobs.late_starts,
             ),
             [record],

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 
 from emulator.messages import Message, MessageSocket
 from emulator.networks import PlannedNetwork, common_window_bytes
 from emulator.session import Session
 from netshaper.ecn.marking import Marking
+from netshaper.plan import PlannedPort
+from netshaper.shaping import FRAME_BYTES
 from traces.cluster import Port
 from traces.errors import EmulationError
 
@@ -17,34 +20,37 @@ DRAIN_S = 0.2
 """Before the last sample, where jobs were ended in mid-transfer: what they had on its way has to be
 somewhere, and counters of two ports are read one after the other."""
 
-PROBE_S = 0.3
+PROBE_SHARE = 0.2
+"""Of a box's budget, what the probe may fill at once. The budget counts hops of connections that
+cross several; each of the probe's has two ends for a single hop."""
+
+_LEAST_PROBE_S = 0.3
+_PROBE_FRAMES = 600
+"""That a port sends while it is probed, at least: one frame is 1 % of a slice."""
+
 _PROBE_CONGESTION_CONTROL = "reno"  # every kernel has it, and windows are what limits a probe
 
 
-def calibrate(session: Session, network: PlannedNetwork, at_once_bps: float) -> dict[str, float]:
-    """Rate of every port as the probe measured it, by port.
-
-    at_once_bps: what this box carries besides everything else; so many ports are filled together.
-    """
+def calibrate(session: Session, network: PlannedNetwork, budget_hop_bps: float) -> dict[str, float]:
+    """Rate of every port as the probe measured it, by port. budget_hop_bps: see Budget."""
     plan = network.plan
-    ends = list(plan.ports.values())
-    by_port = {end.port: end for end in ends}
-    batches: list[list[list[str]]] = [[]]
-    filled_bps = 0.0
-    for end in ends:
-        neighbour = by_port[Port(end.port.peer, end.port.node)]
-        here = [end.namespace, end.device, end.address]
-        if batches[-1] and filled_bps + end.shape.rate_bps > at_once_bps:
-            batches.append([])
-            filled_bps = 0.0
-        batches[-1].append([*here, neighbour.namespace, neighbour.address])
-        filled_bps += end.shape.rate_bps
+    by_port = {end.port: end for end in plan.ports.values()}
+    ends = sorted(by_port.values(), key=lambda end: end.shape.rate_bps)
+    batches = _batches(ends, budget_hop_bps * PROBE_SHARE)
     specification = {
-        "duration_s": PROBE_S,
         "dscp": next(iter(plan.job_dscp.values())),
         "window_bytes": common_window_bytes(plan),
         "congestion_control": _PROBE_CONGESTION_CONTROL,
-        "batches": batches,
+        "batches": [
+            {
+                "duration_s": _duration_s(batch),
+                "ports": [
+                    _with_neighbour(end, by_port[Port(end.port.peer, end.port.node)])
+                    for end in batch
+                ],
+            }
+            for batch in batches
+        ],
     }
     probe = session.start("probe", specification)
     try:
@@ -54,6 +60,29 @@ def calibrate(session: Session, network: PlannedNetwork, at_once_bps: float) -> 
     if report is None:
         raise EmulationError(f"the calibration of the links ended early: {session.explain()}")
     return {str(end.port): rate for end, rate in zip(ends, report["rates_bps"], strict=True)}
+
+
+def _batches(ends: Sequence[PlannedPort], at_once_bps: float) -> list[list[PlannedPort]]:
+    """``ends`` in their order, as many together as ``at_once_bps`` allows, and at least one."""
+    batches: list[list[PlannedPort]] = [[]]
+    filled_bps = 0.0
+    for end in ends:
+        if batches[-1] and filled_bps + end.shape.rate_bps > at_once_bps:
+            batches.append([])
+            filled_bps = 0.0
+        batches[-1].append(end)
+        filled_bps += end.shape.rate_bps
+    return batches
+
+
+def _duration_s(batch: Sequence[PlannedPort]) -> float:
+    """For how long ports are filled together: until the slowest has sent enough frames."""
+    slowest_bps = min(end.shape.rate_bps for end in batch)
+    return max(_PROBE_FRAMES * FRAME_BYTES * 8 / slowest_bps, _LEAST_PROBE_S)
+
+
+def _with_neighbour(end: PlannedPort, neighbour: PlannedPort) -> list[str]:
+    return [end.namespace, end.device, end.address, neighbour.namespace, neighbour.address]
 
 
 def start_sampler(

@@ -51,9 +51,6 @@ DATASET_BYTES = 32 * 2**20
 SAMPLE_INTERVAL_S = 0.1
 """Ports are many and a run is long: sampling may not take the CPU that preparation needs."""
 
-PROBE_SHARE = 0.2
-"""Of this box's network budget, what the probes of the links ask for at once."""
-
 
 @dataclass(frozen=True)
 class RoundsEmulationSettings:
@@ -170,7 +167,7 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
     with contextlib.ExitStack() as undo:
         undo.callback(session.remove_network, network.plan)
         session.build_network(network.plan)
-        calibrated_bps = calibrate(session, planned, settings.budget_hop_bps * PROBE_SHARE)
+        calibrated_bps = calibrate(session, planned, settings.budget_hop_bps)
         storage = session.start("storage", _storage_specification(network, dataset))
         undo.callback(storage.close)
         if storage.receive() is None:
