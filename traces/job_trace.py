@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -23,6 +24,7 @@ MAX_GPUS = 1_000_000  # of one job
 MAX_TIME_S = 1e12  # thirty thousand years
 MAX_ITERATIONS = 1e15
 
+_ROW_GROUP = 10_000  # jobs that are read together, where not all are wanted
 _METADATA_KEY = b"roundelay_job_trace"
 _WRITTEN = "a trace that Roundelay wrote (Parquet)"
 
@@ -62,12 +64,41 @@ JOB_COLUMNS: dict[str, JobColumn] = {
     "virtual_cluster": JobColumn(
         "string", "", "the part of the cluster that it belongs to; null where it does not say"
     ),
-    "line": JobColumn("int64", "", "its line in the source, from 1; 0 where it was generated"),
+    "gpu_type": JobColumn("string", "", "the GPUs that it asks for; null where it does not say"),
+    "cpus": JobColumn("float64", "CPUs", "CPUs that it asks for in all; 0 or more, or NaN"),
+    "memory_bytes": JobColumn(
+        "float64", "bytes", "memory that it asks for in all; 0 or more, or NaN"
+    ),
+    "queue_s": JobColumn(
+        "float64", "s", "for how long it waited for its first start there; 0 or more, or NaN"
+    ),
+    "executed_s": JobColumn(
+        "float64", "s", "for how long it held its GPUs there, over all attempts; 0 or more, or NaN"
+    ),
+    "attempts": JobColumn("float64", "", "how often it was started there; 0 or more, or NaN"),
+    "state": JobColumn("string", "", "how it ended there: one of STATES; null where unknown"),
+    "line": JobColumn(
+        "int64",
+        "",
+        "its line in the source, from 1 (where that is a list of documents, its place among them); "
+        "0 where it was generated",
+    ),
 }
+
+STATES = ("completed", "failed", "cancelled", "timeout", "node-failure", "out-of-memory", "running")
+"""How a job of a trace ended; ``running`` where the trace ends before it."""
 
 _REQUIRED = ("job", "submit_s", "num_gpus")
 _AMOUNTS = ("iterations", "duration_s")  # a job has at least one of them
 _MOST = {"iterations": MAX_ITERATIONS, "duration_s": MAX_TIME_S, "iteration_s": MAX_TIME_S}
+_MOST_OR_NONE = {
+    "cpus": 1e9,
+    "memory_bytes": 1e18,
+    "queue_s": MAX_TIME_S,
+    "executed_s": MAX_TIME_S,
+    "attempts": 1e6,
+}
+_TEXTS = ("job", "model", "user", "virtual_cluster", "gpu_type")
 
 _ALLOWED = {
     "job": "an id that is not empty and that no other job has",
@@ -77,7 +108,8 @@ _ALLOWED = {
     "duration_s": f"a finite time above 0 s, at most {MAX_TIME_S:g} s",
     "iteration_s": f"a finite time above 0 s, at most {MAX_TIME_S:g} s",
     "line": "a whole number from 0",
-}
+    "state": ", ".join(STATES),
+} | {name: f"a number from 0 to {most:g}" for name, most in _MOST_OR_NONE.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +118,13 @@ class JobTrace:
 
     jobs: the columns JOB_COLUMNS, index 0 to n-1.
     source: the file and its SHA-256, or the generator's words.
-    read: rows in the source, also those that a rule left out.
+    read: jobs in the source (or in the part of it that was read), also those that were left out.
     reordered: rows that were submitted before the row above them.
-    notes: the stated rules that were applied, with counts.
+    notes: what else is to be said of how it was read, with counts.
+    left_out, changed: by the name of the cleaning rule, how many jobs it left out or altered.
+    began: what instant submit_s counts from, in ISO 8601, without an offset where the source gives
+        no time zone; None where it gives no instants.
+    share: how much of the file was read, from its beginning.
     """
 
     jobs: pd.DataFrame
@@ -97,6 +133,10 @@ class JobTrace:
     read: int
     reordered: int
     notes: tuple[str, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    changed: Mapping[str, int] = field(default_factory=dict)
+    began: str | None = None
+    share: float = 1.0
 
 
 def checked_trace(
@@ -108,6 +148,10 @@ def checked_trace(
     read: int | None = None,
     notes: tuple[str, ...] = (),
     names: Mapping[str, str] | None = None,
+    left_out: Mapping[str, int] | None = None,
+    changed: Mapping[str, int] | None = None,
+    began: str | None = None,
+    share: float = 1.0,
 ) -> JobTrace:
     """The trace of the jobs in ``frame``, in order of submission.
 
@@ -116,6 +160,7 @@ def checked_trace(
     file: what the column ``line`` counts lines of.
     read: rows in the source; None where ``frame`` has them all.
     names: what ``file`` calls a column, where it is called otherwise there.
+    left_out, changed, began, share: see JobTrace.
 
     Raises BadInputError with the line and the column of the first job that is wrong.
     """
@@ -134,6 +179,10 @@ def checked_trace(
         read=len(frame) if read is None else read,
         reordered=int(np.count_nonzero(np.diff(submit_s) < 0)),
         notes=notes,
+        left_out=left_out or {},
+        changed=changed or {},
+        began=began,
+        share=share,
     )
 
 
@@ -189,7 +238,13 @@ class _Rows:
         value = row[column]
         if problem is None:
             unit = JOB_COLUMNS[column].unit
-            problem = "no value" if pd.isna(value) else f"{value:.12g} {unit}".rstrip()
+            problem = (
+                "no value"
+                if pd.isna(value)
+                else repr(value)
+                if isinstance(value, str)
+                else f"{value:.12g} {unit}".rstrip()
+            )
         raise BadInputError(
             f"a job has {problem}" if pd.isna(row["job"]) else f"job {row['job']!r} has {problem}",
             allowed=allowed or _ALLOWED[column],
@@ -206,7 +261,7 @@ def _refuse_values(rows: _Rows) -> None:
         raise BadInputError(
             "a line is no line number", allowed=_ALLOWED["line"], file=rows.file, key="line"
         )
-    for column in ("job", "model", "user", "virtual_cluster"):
+    for column in _TEXTS:
         blank = (rows.values[column] == "").fillna(column == "job").to_numpy(dtype=bool)
         rows.refuse(blank, column, "an empty text", _ALLOWED.get(column, "a name"))
     same = rows.values["job"].duplicated().to_numpy()
@@ -220,6 +275,11 @@ def _refuse_values(rows: _Rows) -> None:
     for column, most in _MOST.items():
         amount = rows.numbers(column)
         rows.refuse(~np.isnan(amount) & ~((amount > 0) & (amount <= most)), column)
+    for column, most in _MOST_OR_NONE.items():
+        amount = rows.numbers(column)
+        rows.refuse(~np.isnan(amount) & ~((amount >= 0) & (amount <= most)), column)
+    state = rows.values["state"]
+    rows.refuse((state.notna() & ~state.isin(STATES)).to_numpy(dtype=bool), "state")
     known = {column: ~np.isnan(rows.numbers(column)) for column in _AMOUNTS}
     used = next((column for column in _AMOUNTS if known[column].any()), "iterations")
     rows.refuse(~np.logical_or.reduce(list(known.values())), used)
@@ -234,6 +294,10 @@ class _TraceDocument(BaseModel):
     read: int = Field(ge=0)
     reordered: int = Field(ge=0)
     notes: tuple[str, ...]
+    left_out: dict[str, int] = Field(default_factory=dict)
+    changed: dict[str, int] = Field(default_factory=dict)
+    began: str | None = None
+    share: float = Field(default=1.0, gt=0, le=1)
 
 
 def write_trace(trace: JobTrace, file: Path) -> None:
@@ -245,20 +309,29 @@ def write_trace(trace: JobTrace, file: Path) -> None:
         "read": trace.read,
         "reordered": trace.reordered,
         "notes": trace.notes,
+        "left_out": dict(trace.left_out),
+        "changed": dict(trace.changed),
+        "began": trace.began,
+        "share": trace.share,
     }
     table = pa.Table.from_pandas(trace.jobs, preserve_index=False)
     metadata = {**(table.schema.metadata or {}), _METADATA_KEY: json.dumps(document).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), file, write_page_checksum=True)
+    pq.write_table(
+        table.replace_schema_metadata(metadata),
+        file,
+        row_group_size=_ROW_GROUP,
+        write_page_checksum=True,
+    )
 
 
-def read_trace(file: Path) -> JobTrace:
-    """Read what :func:`write_trace` wrote, and check it again.
+def read_trace(file: Path, share: float = 1.0) -> JobTrace:
+    """Read what :func:`write_trace` wrote, and check it again. share: of its jobs, the first ones.
 
     Raises BadInputError, without a line, for what is damaged, lacks a column or has a bad value.
     """
     try:
         with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
-            table = parquet.read()
+            table = _first_rows(parquet, share)
         # Without the metadata of pandas, which can make an index of a column.
         frame = table.to_pandas(ignore_metadata=True)
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -279,8 +352,12 @@ def read_trace(file: Path) -> JobTrace:
             frame,
             source=document.source,
             format=document.format,
-            read=document.read,
+            read=document.read if share == 1.0 else len(frame),
             notes=document.notes,
+            left_out=document.left_out,
+            changed=document.changed,
+            began=document.began,
+            share=document.share * share,
         )
     except BadInputError as error:
         # The lines are those of the source, not of this file.
@@ -288,3 +365,13 @@ def read_trace(file: Path) -> JobTrace:
             error.problem, allowed=error.allowed, file=file, key=error.key
         ) from None
     return replace(trace, reordered=document.reordered + trace.reordered)
+
+
+def _first_rows(parquet: pq.ParquetFile, share: float) -> pa.Table:
+    """The first ``share`` of all rows, rounded up; of the file only the row groups they are in."""
+    wanted = math.ceil(parquet.metadata.num_rows * share)
+    groups, rows = 0, 0
+    while rows < wanted:
+        rows += parquet.metadata.row_group(groups).num_rows
+        groups += 1
+    return parquet.read_row_groups(list(range(groups))).slice(0, wanted)

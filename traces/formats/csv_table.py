@@ -6,11 +6,13 @@ to fail at.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
+import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,16 +33,21 @@ class CsvTable:
     """The rows of a CSV file.
 
     rows: text, one column for each field; the index is the line in the file, from 1.
+    sha256: of what was read, the ``share`` of the file from its beginning.
+    unread: columns that the file has besides.
     """
 
     file: Path
     sha256: str
     rows: pd.DataFrame
     blank_lines: int
+    share: float = 1.0
+    unread: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
-        return f"{self.file.name}, SHA-256 {self.sha256}"
+        part = "" if self.share == 1.0 else f" of its first {self.share:.3%}"
+        return f"{self.file.name}, SHA-256{part} {self.sha256}"
 
     @property
     def lines(self) -> NDArray[np.int64]:
@@ -48,7 +55,10 @@ class CsvTable:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (f"blank lines left out: {self.blank_lines:,}",) if self.blank_lines else ()
+        found = [f"blank lines left out: {self.blank_lines:,}"] if self.blank_lines else []
+        if self.unread:
+            found.append(f"columns that are not read: {', '.join(self.unread)}")
+        return tuple(found)
 
     def words(self, column: str) -> pd.Series:
         """The texts of ``column``, index 0 to n-1. BadInputError where one is empty."""
@@ -79,29 +89,104 @@ class CsvTable:
         )
 
 
-def read_csv_table(file: Path, columns: Sequence[str], *, has_header: bool) -> CsvTable:
+def read_csv_table(
+    file: Path,
+    columns: Sequence[str],
+    *,
+    has_header: bool,
+    separator: str = ",",
+    share: float = 1.0,
+) -> CsvTable:
     """Read ``file``, whose lines have the fields ``columns``, and whose first line names them.
 
-    has_header: False where there is no such line.
+    has_header: False where there is no such line. share: of the file, from its beginning.
 
-    Blank lines, CR LF and a byte order mark are fine. Raises BadInputError, with the line where
-    there is one, for what is larger than 1 GiB, no UTF-8 text, quoted, without rows, or has other
-    fields.
+    Blank lines, CR LF, a byte order mark and a separator at the end of a line are fine. Raises
+    BadInputError, with the line where there is one, for what is larger than 1 GiB, no UTF-8 text,
+    quoted, without rows, or has other fields.
     """
-    data = _read(file)
-    fields = _fields_per_line(data)
-    if has_header and len(fields):
-        if not is_header(data.partition(b"\n")[0].decode(), columns):
+    part = _read(file, share)
+    if has_header and part.data and not is_header(part.first_line, columns, separator):
+        raise BadInputError(
+            "the first line is another one", allowed=separator.join(columns), file=file, line=1
+        )
+    return _table(file, part, columns, separator, has_header=has_header)
+
+
+def read_named_columns(
+    file: Path,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    separator: str = ",",
+    share: float = 1.0,
+) -> CsvTable:
+    """Read a ``file`` whose first line names its columns, which stand in any order.
+
+    All of the ``required`` must be there; of the ``optional`` those that are there are in the
+    table. Columns with other names are not read, and said in the notes. Else as read_csv_table.
+    """
+    part = _read(file, share)
+    if not part.data:
+        raise BadInputError("there is no row", allowed="one row or more", file=file)
+    names = header_names(part.first_line, separator)
+    wanted = f"a first line with the columns {', '.join(required)}"
+    for name in required:
+        if name not in names:
             raise BadInputError(
-                "the first line is another one", allowed=",".join(columns), file=file, line=1
+                f"the first line has no column {name!r}", allowed=wanted, file=file, line=1
             )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BadInputError(
+            f"the column {twice!r} stands twice", allowed=wanted, file=file, line=1, key=twice
+        )
+    known = [name for name in names if name in required or name in optional]
+    unread = tuple(name for name in names if name not in known)
+    table = _table(file, part, names, separator, has_header=True)
+    return replace(table, rows=table.rows[known], unread=unread)
+
+
+def is_header(line: str, columns: Sequence[str], separator: str = ",") -> bool:
+    """Whether ``line`` is the header of a file with these ``columns``."""
+    return header_names(line, separator) == list(columns)
+
+
+def header_names(line: str, separator: str = ",") -> list[str]:
+    """The names in the header ``line``; a separator at its end does not count."""
+    text = line.removeprefix("\ufeff").strip()
+    return [name.strip() for name in text.removesuffix(separator).split(separator)]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """data: whole lines from the beginning of a file. share: how much of it they are."""
+
+    data: bytes
+    share: float
+
+    @property
+    def first_line(self) -> str:
+        return self.data.partition(b"\n")[0].decode()
+
+
+def _table(
+    file: Path, part: _Part, columns: Sequence[str], separator: str, *, has_header: bool
+) -> CsvTable:
+    data = part.data
+    fields, ends_with_separator = _fields_per_line(data, separator)
+    over = ends_with_separator & (fields == len(columns) + 1)
+    if over.any():
+        data = _without_last_separator(data, over)
+        fields = np.where(over, len(columns), fields)
+    if has_header and len(fields):
         fields[0] = 0
     wrong = (fields != 0) & (fields != len(columns))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise BadInputError(
             f"the number of fields is {fields[row]}",
-            allowed=f"{len(columns)}: {','.join(columns)}",
+            allowed=f"{len(columns)}: {separator.join(columns)}",
             file=file,
             line=row + 1,
         )
@@ -111,35 +196,45 @@ def read_csv_table(file: Path, columns: Sequence[str], *, has_header: bool) -> C
     rows = pd.read_csv(
         io.BytesIO(data),
         engine="c",
+        sep=separator,
         header=None,
         names=list(columns),
         dtype="string",
         keep_default_na=False,
         skip_blank_lines=False,
+        quoting=csv.QUOTE_NONE,
     ).iloc[lines - 1]
     return CsvTable(
         file=file,
-        sha256=hashlib.sha256(data).hexdigest(),
+        sha256=hashlib.sha256(part.data).hexdigest(),
         rows=rows.set_axis(pd.Index(lines)),
         blank_lines=int(np.count_nonzero(fields == 0)) - has_header,
+        share=part.share,
     )
 
 
-def is_header(line: str, columns: Sequence[str]) -> bool:
-    """Whether ``line`` is the header of a file with these ``columns``."""
-    return line.removeprefix("\ufeff").strip() == ",".join(columns)
+def _without_last_separator(data: bytes, lines: NDArray[np.bool_]) -> bytes:
+    """``data`` where the marked ``lines`` end one character earlier."""
+    kept = []
+    for line, over in zip(data.split(b"\n"), lines.tolist(), strict=False):
+        kept.append(line.rstrip(b"\r")[:-1] if over else line)
+    return b"\n".join(kept)
 
 
-def _read(file: Path) -> bytes:
+def _read(file: Path, share: float) -> _Part:
     allowed = "a CSV file in UTF-8 of at most 1 GiB"
     try:
         with file.open("rb") as stream:
-            data = stream.read(MAX_FILE_BYTES + 1)
+            size_bytes = file.stat().st_size
+            wanted_bytes = math.ceil(size_bytes * share)
+            if wanted_bytes > MAX_FILE_BYTES:
+                raise BadInputError("the file is too large", allowed=allowed, file=file)
+            data = stream.read(wanted_bytes)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise BadInputError(problem, allowed=allowed, file=file) from None
-    if len(data) > MAX_FILE_BYTES:
-        raise BadInputError("the file is too large", allowed=allowed, file=file)
+    if len(data) < size_bytes:
+        data = data[: data.rfind(b"\n") + 1] or data  # of a line that was cut nothing is known
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -153,16 +248,20 @@ def _read(file: Path) -> bytes:
             file=file,
             line=data.count(b"\n", 0, found.start()) + 1,
         )
-    return data
+    return _Part(data, share)
 
 
-def _fields_per_line(data: bytes) -> NDArray[np.int64]:
-    """For each line of ``data``, how many fields it has; 0 where it is blank."""
+def _fields_per_line(data: bytes, separator: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """For each line of ``data``, how many fields it has, 0 where it is blank; and whether it ends
+    with a separator."""
     characters = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(characters == ord("\n"))
     if data and not data.endswith(b"\n"):
         ends = np.append(ends, len(data))
-    commas_before = np.searchsorted(np.flatnonzero(characters == ord(",")), ends)
+    separators_before = np.searchsorted(np.flatnonzero(characters == ord(separator)), ends)
     lengths = np.diff(ends, prepend=-1) - 1
-    lengths -= characters[ends - 1] == ord("\r")
-    return np.where(lengths > 0, np.diff(commas_before, prepend=0) + 1, 0)
+    returns = characters[ends - 1] == ord("\r")
+    lengths -= returns
+    last = characters[np.maximum(ends - 1 - returns, 0)] == ord(separator)
+    fields = np.where(lengths > 0, np.diff(separators_before, prepend=0) + 1, 0)
+    return fields, last & (lengths > 0)

@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traces.formats.csv_table import CsvTable, read_csv_table
+from traces.formats.csv_table import CsvTable, is_header, read_csv_table
 from traces.job_trace import JobTrace, checked_trace
+from traces.trace_format import ReadOptions, TraceFormat
 
-FORMAT = "muri"
 COLUMNS = (
     "job_id",
     "num_gpu",
@@ -55,14 +55,16 @@ RESULT_COLUMNS = (
     "job_counter",
     "promote",
 )
+_DEFAULT = ReadOptions()
+
 MS_PER_S = 1000.0
 MAX_PART_OFF = 0.01  # of the duration, before a job's two amounts of work count as different
 MAX_OFF_S = 0.001  # of a time that follows from other times of the same row
 
 
-def read_muri_trace(file: Path) -> JobTrace:
+def read_muri_trace(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     """The jobs of ``file``, in s. Raises BadInputError with line and column."""
-    table = read_csv_table(file, COLUMNS, has_header=True)
+    table = read_csv_table(file, COLUMNS, has_header=True, share=options.share)
     jobs = pd.DataFrame(
         {
             "job": table.words("job_id"),
@@ -78,7 +80,8 @@ def read_muri_trace(file: Path) -> JobTrace:
     return checked_trace(
         jobs,
         source=table.source,
-        format=FORMAT,
+        format=FORMAT.name,
+        share=options.share,
         file=file,
         notes=(*table.notes, *_notes_on_work(jobs, table.numbers("iteration_time") / MS_PER_S)),
         names={
@@ -102,6 +105,14 @@ def _notes_on_work(jobs: pd.DataFrame, iteration_s: NDArray[np.float64]) -> list
         f"jobs whose iterations x iteration_time is more than {MAX_PART_OFF:.0%} and one iteration "
         f"off their duration: {differ:,} of {len(jobs):,}; both are kept as given"
     ]
+
+
+FORMAT = TraceFormat(
+    name="muri",
+    title="Muri's simulator and cluster (CSV, times in ms)",
+    read=read_muri_trace,
+    is_format=lambda head: is_header(head.first_line, COLUMNS),
+)
 
 
 def read_muri_results(file: Path) -> pd.DataFrame:

@@ -7,9 +7,8 @@ time in seconds, the GPUs, the product of these two, and the virtual cluster. 65
 an earlier one in all five values: they are jobs of their own here. The shortest job runs for 1 s,
 and the file ends with a blank line.
 
-Rules: a job's id is its place among the rows, from ``philly-0``. Times count from the earliest
-submission. A job that ran for 0 s did nothing that a cluster could be asked to do again: it is left
-out, and counted in the notes. A run time below 0 is an error of the file. ``gpu_time`` is not read:
+A job's id is its place among the rows, from ``philly-0``. Times count from the earliest submission
+of the jobs that are kept. A run time below 0 is an error of the file. ``gpu_time`` is not read:
 it is the product of two others on every row of the published file.
 """
 
@@ -20,17 +19,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from traces.formats.csv_table import CsvTable, read_csv_table
+from traces.formats.csv_table import CsvTable, is_header, read_csv_table
 from traces.job_trace import JobTrace, checked_trace
+from traces.trace_format import Cleaning, CleaningRule, ReadOptions, TraceFormat
 
-FORMAT = "philly-csv"
 COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
+DROP_ZERO_DURATION = "drop-zero-duration"
+RULES = (
+    CleaningRule(DROP_ZERO_DURATION, "it ran for 0 s, which a cluster cannot be asked to do again"),
+)
 
-def read_philly_csv(file: Path) -> JobTrace:
+_DEFAULT = ReadOptions()
+
+
+def read_philly_csv(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     """The jobs of ``file``. Raises BadInputError with line and column."""
-    table = read_csv_table(file, COLUMNS, has_header=True)
+    cleaning = Cleaning(RULES, options)
+    table = read_csv_table(file, COLUMNS, has_header=True, share=options.share)
     submitted = _submitted(table)
     jobs = pd.DataFrame(
         {
@@ -41,19 +48,20 @@ def read_philly_csv(file: Path) -> JobTrace:
             "line": table.lines,
         }
     )
-    ran = jobs["duration_s"] != 0
-    earliest = submitted[ran].min()
-    jobs["submit_s"] = (submitted - earliest).dt.total_seconds()
-    notes = [f"times count from {earliest}, the earliest submission"]
-    if not ran.all():
-        notes.append(f"jobs that ran for 0 s, left out: {np.count_nonzero(~ran):,}")
+    kept = cleaning.leave_out(jobs, (jobs["duration_s"] == 0).to_numpy(), DROP_ZERO_DURATION)
+    submitted = submitted[kept.index]
+    earliest = submitted.min()
+    kept = kept.assign(submit_s=(submitted - earliest).dt.total_seconds())
     return checked_trace(
-        jobs[ran],
+        kept,
         source=table.source,
-        format=FORMAT,
+        format=FORMAT.name,
         file=file,
         read=len(jobs),
-        notes=(*table.notes, *notes),
+        notes=table.notes,
+        left_out=cleaning.left_out,
+        began=None if pd.isna(earliest) else earliest.isoformat(),
+        share=options.share,
         names={"submit_s": "timestamp", "duration_s": "duration", "virtual_cluster": "cluster"},
     )
 
@@ -62,3 +70,12 @@ def _submitted(table: CsvTable) -> pd.Series:
     times = pd.to_datetime(table.words("timestamp"), format=TIME_FORMAT, errors="coerce")
     table.refuse(times.isna().to_numpy(), "timestamp", "a time such as '2017-10-09 07:01:55'")
     return times
+
+
+FORMAT = TraceFormat(
+    name="philly-csv",
+    title="Microsoft's Philly cluster, in the short form of Pollux's artifact (CSV)",
+    read=read_philly_csv,
+    is_format=lambda head: is_header(head.first_line, COLUMNS),
+    rules=RULES,
+)

@@ -13,16 +13,17 @@ import pandas as pd
 
 from traces.formats.csv_table import read_csv_table
 from traces.job_trace import JobTrace, checked_trace
+from traces.trace_format import ReadOptions, TraceFormat
 
-FORMAT = "synergy"
 COLUMNS = ("job_id", "model", "arrival_s", "iterations", "gpus")
 
 _NUMBERS = COLUMNS[2:]
+_DEFAULT = ReadOptions()
 
 
-def read_synergy_trace(file: Path) -> JobTrace:
+def read_synergy_trace(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     """The jobs of ``file``. Raises BadInputError with line and column."""
-    table = read_csv_table(file, COLUMNS, has_header=False)
+    table = read_csv_table(file, COLUMNS, has_header=False, share=options.share)
     return checked_trace(
         pd.DataFrame(
             {
@@ -35,7 +36,8 @@ def read_synergy_trace(file: Path) -> JobTrace:
             }
         ),
         source=table.source,
-        format=FORMAT,
+        format=FORMAT.name,
+        share=options.share,
         file=file,
         notes=table.notes,
         names={"job": "job_id", "submit_s": "arrival_s", "num_gpus": "gpus"},
@@ -58,3 +60,11 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+FORMAT = TraceFormat(
+    name="synergy",
+    title="replay traces of Synergy's simulator (CSV without a header)",
+    read=read_synergy_trace,
+    is_format=lambda head: is_synergy_row(head.first_line),
+)

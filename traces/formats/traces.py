@@ -2,63 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from traces.errors import BadInputError
-from traces.formats import muri_trace, philly_csv, synergy_trace
-from traces.formats.csv_table import is_header
-from traces.job_trace import JobTrace, read_trace
+from traces.formats import muri_trace, own_trace, philly_csv, synergy_trace
+from traces.job_trace import JobTrace
+from traces.trace_format import Head, ReadOptions, TraceFormat
 
-ROUNDELAY = "roundelay"
-
-TRACE_FORMATS: dict[str, Callable[[Path], JobTrace]] = {
-    synergy_trace.FORMAT: synergy_trace.read_synergy_trace,
-    philly_csv.FORMAT: philly_csv.read_philly_csv,
-    muri_trace.FORMAT: muri_trace.read_muri_trace,
-    ROUNDELAY: read_trace,
+TRACE_FORMATS: dict[str, TraceFormat] = {
+    each.name: each
+    for each in (
+        own_trace.FORMAT,
+        philly_csv.FORMAT,
+        muri_trace.FORMAT,
+        synergy_trace.FORMAT,
+    )
 }
+"""By name, in the order in which a file is tried: those that are told by less come last."""
 
-_PARQUET_MAGIC = b"PAR1"
-_FIRST_BYTES = 2**16  # far more than any header
-
-# What the first line of each text format looks like.
-_FIRST_LINES: dict[str, Callable[[str], bool]] = {
-    synergy_trace.FORMAT: synergy_trace.is_synergy_row,
-    philly_csv.FORMAT: lambda line: is_header(line, philly_csv.COLUMNS),
-    muri_trace.FORMAT: lambda line: is_header(line, muri_trace.COLUMNS),
-}
+_HEAD_BYTES = 2**16  # far more than any header
 
 
-def read_jobs(file: Path, format: str | None = None) -> JobTrace:
+def read_jobs(
+    file: Path, format: str | None = None, options: ReadOptions | None = None
+) -> JobTrace:
     """The jobs of ``file`` in one of TRACE_FORMATS; by its content where ``format`` is None.
 
     Raises BadInputError, with the known formats where it is none of them.
     """
-    name = _format_of(file) if format is None else format
-    reader = TRACE_FORMATS.get(name)
-    if reader is None:
-        raise BadInputError(f"{name!r} is no format of traces", allowed=_allowed(), file=file)
-    return reader(file)
+    return format_of(file, format).read(file, options or ReadOptions())
+
+
+def format_of(file: Path, format: str | None = None) -> TraceFormat:
+    """The format that is named, or else that of ``file`` by its content. Raises as read_jobs."""
+    if format is not None and format not in TRACE_FORMATS:
+        raise BadInputError(f"{format!r} is no format of traces", allowed=_allowed(), file=file)
+    return _told(file) if format is None else TRACE_FORMATS[format]
 
 
 def _allowed() -> str:
     return f"a trace in one of the formats {', '.join(TRACE_FORMATS)}"
 
 
-def _format_of(file: Path) -> str:
+def _told(file: Path) -> TraceFormat:
     try:
         with file.open("rb") as stream:
-            head = stream.read(_FIRST_BYTES)
+            head = Head(stream.read(_HEAD_BYTES))
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise BadInputError(problem, allowed=_allowed(), file=file) from None
-    if head.startswith(_PARQUET_MAGIC):
-        return ROUNDELAY
-    # The reader says what is wrong with bytes that are no text.
-    lines = head.decode(errors="replace").split("\n")
-    first_line = next((line.strip() for line in lines if line.strip()), "")
-    for name, is_of_format in _FIRST_LINES.items():
-        if is_of_format(first_line):
-            return name
+    for each in TRACE_FORMATS.values():
+        if each.is_format(head):
+            return each
     raise BadInputError("its format is not known", allowed=_allowed(), file=file, line=1)

@@ -41,7 +41,8 @@ def test_jobs_are_named_by_their_place_and_times_count_from_the_earliest(tmp_pat
     assert jobs["line"].tolist() == [3, 2]
     assert jobs[["model", "iterations", "user"]].isna().all(axis=None)
     assert (trace.format, trace.read, trace.reordered) == ("philly-csv", 2, 1)
-    assert trace.notes == ("times count from 2017-10-09 06:13:03, the earliest submission",)
+    assert trace.began == "2017-10-09T06:13:03"
+    assert (trace.notes, dict(trace.left_out)) == ((), {})
 
 
 def test_jobs_that_ran_for_no_time_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -50,10 +51,8 @@ def test_jobs_that_ran_for_no_time_are_left_out_and_counted(tmp_path: Path) -> N
     assert trace.jobs["job"].tolist() == ["philly-3", "philly-1"]
     assert trace.jobs["submit_s"].tolist() == [0.0, 2880.0]
     assert trace.read == 4
-    assert trace.notes == (
-        "times count from 2017-10-09 06:13:55, the earliest submission",
-        "jobs that ran for 0 s, left out: 2",
-    )
+    assert trace.began == "2017-10-09T06:13:55"
+    assert trace.left_out == {"drop-zero-duration": 2}
 
 
 def test_a_file_whose_jobs_all_ran_for_no_time_is_refused(tmp_path: Path) -> None:
@@ -117,10 +116,8 @@ def test_the_real_trace() -> None:
     trace = read_philly_csv(REAL_FILE)
     jobs = trace.jobs
     assert len(jobs) == trace.read == 82_247
-    assert trace.notes == (
-        "blank lines left out: 1",
-        "times count from 2017-09-04 10:30:41, the earliest submission",
-    )
+    assert trace.notes == ("blank lines left out: 1",)
+    assert trace.began == "2017-09-04T10:30:41"
     assert trace.reordered == 44_878
     assert jobs["submit_s"].iloc[0] == 0.0
     assert jobs["submit_s"].is_monotonic_increasing

@@ -370,7 +370,7 @@ IN_AN_ARM = [
     ("workload: {generate: , trace: .}", "workload.trace", "'.' is no file beside",
      "the path of a trace"),
     ("workload: {generate: , trace: jobs.csv, format: xml}", "workload.format",
-     "'xml' is no format", "synergy, philly-csv, muri, roundelay"),
+     "'xml' is no format", "roundelay, philly-csv, muri, synergy"),
     ("workload: {profiles: synergi}", "workload.profiles", "'synergi' is neither a known set nor",
      "none, synergy, or the path"),
     (f"workload: {{profiles: {LONG}}}", "workload.profiles", "is neither a known set nor",

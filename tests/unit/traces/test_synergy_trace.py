@@ -99,7 +99,7 @@ def test_lines_out_of_order_keep_their_numbers(tmp_path: Path) -> None:
         (",a,1,1,1", "job_id", "the value is ''"),
         ("0,a,1,1,1", "job_id", "job '0' has the id of another job"),
         ("2,a,1,1", None, "the number of fields is 4"),
-        ("2,a,1,1,1,", None, "the number of fields is 6"),
+        ("2,a,1,1,1,1", None, "the number of fields is 6"),
         ("2,a,1,1,1,1,1,1,1", None, "the number of fields is 9"),
         ("nothing", None, "the number of fields is 1"),
         ('2,"a",1,1,1', None, "has the character '\"'"),
