@@ -15,6 +15,7 @@ from bench import (
     netshaper,
     scheduling,
     simulation,
+    traces,
 )
 from bench.figures import Figure, machine_reference, write
 
@@ -25,6 +26,7 @@ AREAS: dict[str, Sequence[Callable[[], Iterator[Figure]]]] = {
     "scheduling": (scheduling.measure,),
     "simulation": (simulation.measure,),
     "cassini": (cassini.measure,),
+    "traces": (traces.measure,),
 }
 
 

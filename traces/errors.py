@@ -11,8 +11,8 @@ class RoundelayError(Exception):
     exit_code = 1
 
 
-def _on_one_line(text: str) -> str:
-    """What a file holds must neither break the line nor steer the terminal."""
+def on_one_line(text: str) -> str:
+    """``text`` with escapes: what a file holds must neither break a line nor steer a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -52,7 +52,7 @@ class BadInputError(RoundelayError):
             where.append(self.key)
         prefix = ": ".join(where)
         text = f"{self.problem}; allowed: {self.allowed}"
-        return _on_one_line(f"{prefix}: {text}" if prefix else text)
+        return on_one_line(f"{prefix}: {text}" if prefix else text)
 
 
 class MissingCapabilityError(RoundelayError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from traces.errors import BadInputError
 
@@ -27,6 +28,7 @@ MAX_ITERATIONS = 1e15
 _ROW_GROUP = 10_000  # jobs that are read together, where not all are wanted
 _METADATA_KEY = b"roundelay_job_trace"
 _WRITTEN = "a trace that Roundelay wrote (Parquet)"
+_COUNTS_OF_ALL = "what was left out, changed and reordered is counted over the whole file"
 
 
 class JobColumn(NamedTuple):
@@ -125,6 +127,7 @@ class JobTrace:
     began: what instant submit_s counts from, in ISO 8601, without an offset where the source gives
         no time zone; None where it gives no instants.
     share: how much of the file was read, from its beginning.
+    rules: by name, whether a cleaning rule applied, of those that were not as is their default.
     """
 
     jobs: pd.DataFrame
@@ -137,6 +140,7 @@ class JobTrace:
     changed: Mapping[str, int] = field(default_factory=dict)
     began: str | None = None
     share: float = 1.0
+    rules: Mapping[str, bool] = field(default_factory=dict)
 
 
 def checked_trace(
@@ -285,6 +289,18 @@ def _refuse_values(rows: _Rows) -> None:
     rows.refuse(~np.logical_or.reduce(list(known.values())), used)
 
 
+def instant_of(began: str) -> datetime.datetime:
+    """What ``JobTrace.began`` says: in UTC, or without a zone where it says none.
+
+    Raises ValueError where it is no instant in ISO 8601.
+    """
+    instant = datetime.datetime.fromisoformat(began)
+    try:
+        return instant if instant.tzinfo is None else instant.astimezone(datetime.UTC)
+    except OverflowError:
+        raise ValueError(f"{began!r} is no year from 1 to 9999 in UTC") from None
+
+
 class _TraceDocument(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -298,6 +314,14 @@ class _TraceDocument(BaseModel):
     changed: dict[str, int] = Field(default_factory=dict)
     began: str | None = None
     share: float = Field(default=1.0, gt=0, le=1)
+    rules: dict[str, bool] = Field(default_factory=dict)
+
+    @field_validator("began")
+    @classmethod
+    def _is_instant(cls, began: str | None) -> str | None:
+        if began is not None:
+            instant_of(began)
+        return began
 
 
 def write_trace(trace: JobTrace, file: Path) -> None:
@@ -313,6 +337,7 @@ def write_trace(trace: JobTrace, file: Path) -> None:
         "changed": dict(trace.changed),
         "began": trace.began,
         "share": trace.share,
+        "rules": dict(trace.rules),
     }
     table = pa.Table.from_pandas(trace.jobs, preserve_index=False)
     metadata = {**(table.schema.metadata or {}), _METADATA_KEY: json.dumps(document).encode()}
@@ -347,13 +372,15 @@ def read_trace(file: Path, share: float = 1.0) -> JobTrace:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise BadInputError(first["msg"], allowed=_WRITTEN, file=file, key=key or None) from None
+    counted = bool(document.left_out or document.changed or document.reordered)
+    counts_of_all = (_COUNTS_OF_ALL,) if counted and share < 1.0 else ()
     try:
         trace = checked_trace(
             frame,
             source=document.source,
             format=document.format,
             read=document.read if share == 1.0 else len(frame),
-            notes=document.notes,
+            notes=document.notes + counts_of_all,
             left_out=document.left_out,
             changed=document.changed,
             began=document.began,
@@ -364,7 +391,8 @@ def read_trace(file: Path, share: float = 1.0) -> JobTrace:
         raise BadInputError(
             error.problem, allowed=error.allowed, file=file, key=error.key
         ) from None
-    return replace(trace, reordered=document.reordered + trace.reordered)
+    reordered = document.reordered + trace.reordered
+    return replace(trace, reordered=reordered, rules=document.rules)
 
 
 def _first_rows(parquet: pq.ParquetFile, share: float) -> pa.Table:

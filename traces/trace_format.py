@@ -44,9 +44,10 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Head:
-    """The first bytes of a file, far more than any header."""
+    """The first bytes of a file, far more than any header; or the names in a directory."""
 
     data: bytes
+    entries: frozenset[str] = frozenset()
 
     @property
     def first_line(self) -> str:
@@ -61,6 +62,7 @@ class TraceFormat:
     """One format. title: whose it is, a clause for a person. is_format: of the head of a file.
 
     read: raises BadInputError with file, line and column for what is damaged.
+    takes_mapping: whether ReadOptions.mapping says what its columns are.
     """
 
     name: str
@@ -68,6 +70,22 @@ class TraceFormat:
     read: Callable[[Path, ReadOptions], JobTrace]
     is_format: Callable[[Head], bool]
     rules: tuple[CleaningRule, ...] = ()
+    takes_mapping: bool = False
+
+
+def unusual_rules(rules: Sequence[CleaningRule], options: ReadOptions) -> dict[str, bool]:
+    """By name, whether a rule applies, of those for which that is not the default.
+
+    Raises BadInputError where the options name a rule that there is not.
+    """
+    defaults = {rule.name: rule.by_default for rule in rules}
+    for name in options.rules:
+        if name not in defaults:
+            raise BadInputError(
+                f"{name!r} is no cleaning rule of this format",
+                allowed=", ".join(defaults) or "none: the format has no rules",
+            )
+    return {name: on for name, on in options.rules.items() if on != defaults[name]}
 
 
 class Cleaning:
@@ -75,14 +93,8 @@ class Cleaning:
 
     def __init__(self, rules: Sequence[CleaningRule], options: ReadOptions) -> None:
         """Raises BadInputError where the options name a rule that there is not."""
-        known = {rule.name: rule.by_default for rule in rules}
-        for name in options.rules:
-            if name not in known:
-                raise BadInputError(
-                    f"{name!r} is no cleaning rule of this format",
-                    allowed=", ".join(known) or "none: the format has no rules",
-                )
-        self._applied = known | dict(options.rules)
+        defaults = {rule.name: rule.by_default for rule in rules}
+        self._applied = defaults | unusual_rules(rules, options)
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
 

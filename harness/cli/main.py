@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import click
 
+from harness.cli.lazy_group import LazyGroup
 from harness.cli.options import INTERRUPTED
 from traces.errors import RoundelayError
 
@@ -19,28 +19,15 @@ VERBS = (
     "report",
     "reproduce",
     "demand",
+    "trace",
     "doctor",
     "clean",
 )
 """Each a command of that name in the module of that name."""
 
 
-class _Command(click.Group):
-    """Loads the verb that is asked for, since all of them together take seconds; turns the errors
-    that a person can cause into one line and an exit code."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        """All verbs, in the order of their use."""
-        del context
-        return list(VERBS)
-
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """The verb ``name``; None where there is none."""
-        del context
-        if name not in VERBS:
-            return None
-        command: click.Command = getattr(importlib.import_module(f"harness.cli.{name}"), name)
-        return command
+class _Command(LazyGroup):
+    """Turns the errors that a person can cause into one line and an exit code."""
 
     def invoke(self, context: click.Context) -> object:
         try:
@@ -56,7 +43,12 @@ class _Command(click.Group):
             context.exit(INTERRUPTED)
 
 
-@click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Command,
+    names=VERBS,
+    prefix="harness.cli.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="roundelay")
 def main() -> None:
     """Say what a schedule of machine-learning jobs would do: simulated, emulated, compared.

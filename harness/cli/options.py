@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,14 @@ def is_quiet() -> bool:
     """Whether the verb that runs was told to leave progress out."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(_QUIET))
+
+
+def percentage(text: str, option: str) -> float:
+    """'5%' as 0.05. BadInputError that names ``option`` where it is no percentage."""
+    found = re.match(r"^\s*(\d+(?:\.\d+)?)\s*%\s*$", text)
+    if found is None:
+        raise BadInputError(f"{text!r} is not a percentage", allowed="such as 5%", key=option)
+    return float(found[1]) / 100
 
 
 def check_arm(only_arm: str | None, names: Sequence[str], scenario_file: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from harness.cli.options import json_option
+from harness.cli.options import json_option, percentage
 from harness.cli.show import console, plain_table, print_json
 from harness.fidelity.compare import Fidelity, compare
 from traces.errors import BadInputError
@@ -32,7 +31,7 @@ def validate(
     Example:
       roundelay validate runs/first/emulated runs/first/simulated --within 5%
     """
-    limit = None if within is None else _share(within)
+    limit = None if within is None else percentage(within, "--within")
     fidelity = compare(read_table(reference, "iterations"), read_table(prediction, "iterations"))
     if not fidelity.comparisons:
         raise BadInputError(
@@ -48,13 +47,6 @@ def validate(
     if holds is False:
         console.print(f"the largest difference of a mean is {fidelity.worst:.2%}, above {within}")
         context.exit(1)
-
-
-def _share(text: str) -> float:
-    found = re.match(r"^\s*(\d+(?:\.\d+)?)\s*%\s*$", text)
-    if found is None:
-        raise BadInputError(f"{text!r} is not a percentage", allowed="such as 5%", key="--within")
-    return float(found[1]) / 100
 
 
 def _names(arms: tuple[str, ...]) -> str:

@@ -18,7 +18,11 @@ from traces.run_directory import give_to_caller
 
 def write_report(directories: Sequence[Path], file: Path) -> None:
     """Write the page of ``directories`` to ``file``. BadInputError where either is no good."""
-    text = build_report(directories)
+    write_page(build_report(directories), file)
+
+
+def write_page(text: str, file: Path) -> None:
+    """Write a page, which then belongs to the user who called. BadInputError where it cannot be."""
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -32,7 +36,7 @@ def build_report(directories: Sequence[Path]) -> str:
     """The page of one run directory or several, one after the other, as HTML."""
     if not directories:
         raise BadInputError("there is no run to report", allowed="at least one run directory")
-    return _document(
+    return page_of(
         {
             (identity := f"run{number}"): read_article(directory, identity)
             for number, directory in enumerate(directories, start=1)
@@ -40,8 +44,8 @@ def build_report(directories: Sequence[Path]) -> str:
     )
 
 
-def _document(articles: dict[str, Article]) -> str:
-    """The whole document of ``articles``, by their ids."""
+def page_of(articles: dict[str, Article]) -> str:
+    """The page of ``articles``, by their ids, as HTML."""
     scripts = [
         _package_text("plotly", "package_data", "plotly.min.js"),
         _package_text("harness.report", "report.js"),
@@ -61,7 +65,7 @@ def _document(articles: dict[str, Article]) -> str:
         ),
         tag(
             "body",
-            tag("a", "Skip to the results", href="#run1", class_="skip"),
+            tag("a", "Skip to the results", href=f"#{next(iter(articles))}", class_="skip"),
             _masthead(articles),
             tag("main", *body),
             tag("noscript", "The figures need JavaScript; tables and CSV files do without."),

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.report.page import write_report
+from harness.report.page import write_page, write_report
 from tests.unit.harness.report.rounds_run import write_both_sides, write_rounds_run
+from tests.unit.harness.report.shown_traces import page_of_two, rich_trace
 from tests.unit.test_report import write_run
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """By kind of run."""
+    """By kind: of a run, and of traces."""
     place = tmp_path_factory.mktemp("reports")
     runs = {
         "iterations": write_run(place / "iterations"),
@@ -41,4 +42,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     files = {kind: place / f"{kind}.html" for kind in runs}
     for kind, directory in runs.items():
         write_report([directory], files[kind])
+    files["traces"] = place / "traces.html"
+    write_page(page_of_two(rich_trace(), rich_trace(200)), files["traces"])
     return files

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from traces.errors import BadInputError
@@ -24,8 +25,10 @@ from traces.errors import BadInputError
 MAX_FILE_BYTES = 2**30
 MAX_SHOWN = 60  # characters of a bad value in an error
 
-# Without these, lines and fields are what LF and comma divide.
+# Without these, lines and fields are what LF and the separator divide.
 _REFUSED_BYTES = re.compile(rb'["\x00]|\r(?!\n)')
+REFUSED_BESIDE_QUOTES = re.compile(rb"\x00|\r(?!\n)")
+_IN_THEM = (b'"', b"\x00", b"\r")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +69,21 @@ class CsvTable:
         self.refuse((texts == "").to_numpy(dtype=bool), column, "a value")
         return texts
 
+    def words_or_none(self, column: str) -> pd.Series:
+        """The texts of ``column``, index 0 to n-1, null where one is empty."""
+        texts = self.rows[column].str.strip().reset_index(drop=True)
+        return texts.mask(texts == "")
+
+    def numbers_or_nan(self, column: str) -> NDArray[np.float64]:
+        """As ``numbers``, NaN where a field is empty."""
+        texts = self.words_or_none(column)
+        values = numbers_in(texts)
+        self.refuse(np.isnan(values) & texts.notna().to_numpy(), column, "a number, or nothing")
+        return values
+
     def numbers(self, column: str) -> NDArray[np.float64]:
         """The numbers of ``column``, also infinite ones. BadInputError where one is none."""
-        parsed = pd.to_numeric(self.rows[column], errors="coerce")
-        values = parsed.to_numpy(dtype="float64", na_value=np.nan)
+        values = numbers_in(self.rows[column])
         self.refuse(np.isnan(values), column, "a number")
         return values
 
@@ -105,7 +119,7 @@ def read_csv_table(
     BadInputError, with the line where there is one, for what is larger than 1 GiB, no UTF-8 text,
     quoted, without rows, or has other fields.
     """
-    part = _read(file, share)
+    part = read_part(file, share)
     if has_header and part.data and not is_header(part.first_line, columns, separator):
         raise BadInputError(
             "the first line is another one", allowed=separator.join(columns), file=file, line=1
@@ -120,13 +134,15 @@ def read_named_columns(
     *,
     separator: str = ",",
     share: float = 1.0,
+    quotes_are_text: bool = False,
 ) -> CsvTable:
     """Read a ``file`` whose first line names its columns, which stand in any order.
 
     All of the ``required`` must be there; of the ``optional`` those that are there are in the
-    table. Columns with other names are not read, and said in the notes. Else as read_csv_table.
+    table. Columns with other names are not read, and said in the notes. quotes_are_text: whether
+    quotation marks are text as any other, and else refused. Else as read_csv_table.
     """
-    part = _read(file, share)
+    part = read_part(file, share, REFUSED_BESIDE_QUOTES if quotes_are_text else _REFUSED_BYTES)
     if not part.data:
         raise BadInputError("there is no row", allowed="one row or more", file=file)
     names = header_names(part.first_line, separator)
@@ -143,8 +159,35 @@ def read_named_columns(
         )
     known = [name for name in names if name in required or name in optional]
     unread = tuple(name for name in names if name not in known)
-    table = _table(file, part, names, separator, has_header=True)
-    return replace(table, rows=table.rows[known], unread=unread)
+    table = _table(file, part, names, separator, has_header=True, used=known)
+    return replace(table, unread=unread)
+
+
+def read_rows(
+    file: Path, forms: Sequence[Sequence[str]], *, separator: str, share: float = 1.0
+) -> CsvTable:
+    """Read a ``file`` without a first line of names, whose fields are one of ``forms``.
+
+    Its first row tells which, by how many fields it has. Quotation marks are text as any other.
+    Else as read_csv_table.
+    """
+    part = read_part(file, share, REFUSED_BESIDE_QUOTES)
+    counts, ends_with_separator = _fields_per_line(part.data, separator)
+    rows = np.flatnonzero(counts)
+    if not len(rows):
+        raise BadInputError("there is no row", allowed="one row or more", file=file)
+    first = int(rows[0])
+    count = int(counts[first])
+    possible = (count, count - 1) if ends_with_separator[first] else (count,)
+    columns = next((each for each in forms if len(each) in possible), None)
+    if columns is None:
+        raise BadInputError(
+            f"the number of fields is {count}",
+            allowed=", or ".join(f"{len(each)}: {', '.join(each)}" for each in forms),
+            file=file,
+            line=first + 1,
+        )
+    return _table(file, part, columns, separator, has_header=False)
 
 
 def is_header(line: str, columns: Sequence[str], separator: str = ",") -> bool:
@@ -158,8 +201,20 @@ def header_names(line: str, separator: str = ",") -> list[str]:
     return [name.strip() for name in text.removesuffix(separator).split(separator)]
 
 
+def numbers_in(texts: pd.Series) -> NDArray[np.float64]:
+    """The numbers that ``texts`` are, NaN where one is none or null."""
+    try:
+        # Several times as fast, but all texts have to be numbers without blanks.
+        numbers = pa.array(texts).cast(pa.float64())
+    except pa.ArrowInvalid:
+        parsed = pd.to_numeric(texts, errors="coerce")
+        return parsed.to_numpy(dtype="float64", na_value=np.nan)
+    values: NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)
+    return values
+
+
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """data: whole lines from the beginning of a file. share: how much of it they are."""
 
     data: bytes
@@ -167,12 +222,20 @@ class _Part:
 
     @property
     def first_line(self) -> str:
-        return self.data.partition(b"\n")[0].decode()
+        end = self.data.find(b"\n")
+        return self.data[: end if end >= 0 else None].decode()
 
 
 def _table(
-    file: Path, part: _Part, columns: Sequence[str], separator: str, *, has_header: bool
+    file: Path,
+    part: Part,
+    columns: Sequence[str],
+    separator: str,
+    *,
+    has_header: bool,
+    used: Sequence[str] | None = None,
 ) -> CsvTable:
+    """used: the columns that are wanted, None for all."""
     data = part.data
     fields, ends_with_separator = _fields_per_line(data, separator)
     over = ends_with_separator & (fields == len(columns) + 1)
@@ -203,7 +266,12 @@ def _table(
         keep_default_na=False,
         skip_blank_lines=False,
         quoting=csv.QUOTE_NONE,
-    ).iloc[lines - 1]
+        usecols=list(columns if used is None else used),
+    )
+    first, last = int(lines[0]), int(lines[-1])
+    # A slice is no copy.
+    together = last - first + 1 == len(lines)
+    rows = rows.iloc[first - 1 : last] if together else rows.iloc[lines - 1]
     return CsvTable(
         file=file,
         sha256=hashlib.sha256(part.data).hexdigest(),
@@ -221,7 +289,7 @@ def _without_last_separator(data: bytes, lines: NDArray[np.bool_]) -> bytes:
     return b"\n".join(kept)
 
 
-def _read(file: Path, share: float) -> _Part:
+def read_part(file: Path, share: float, refused: re.Pattern[bytes] = _REFUSED_BYTES) -> Part:
     allowed = "a CSV file in UTF-8 of at most 1 GiB"
     try:
         with file.open("rb") as stream:
@@ -240,7 +308,8 @@ def _read(file: Path, share: float) -> _Part:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadInputError("is not UTF-8 text", allowed=allowed, file=file, line=line) from None
-    found = _REFUSED_BYTES.search(data)
+    # Most files have none of these bytes, and the search for patterns is slow.
+    found = refused.search(data) if any(byte in data for byte in _IN_THEM) else None
     if found:
         raise BadInputError(
             f"has the character {found[0].decode()!r}",
@@ -248,7 +317,7 @@ def _read(file: Path, share: float) -> _Part:
             file=file,
             line=data.count(b"\n", 0, found.start()) + 1,
         )
-    return _Part(data, share)
+    return Part(data, share)
 
 
 def _fields_per_line(data: bytes, separator: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -50,7 +51,9 @@ def stream_members(file: Path, sections: Collection[str]) -> Iterator[Member]:
     """
     reader: _LineReader | None = None
     try:
-        with file.open("rb") as raw, _unpacked(raw) as stream:
+        with file.open("rb") as raw, unpacked(raw) as stream:
+            if stream.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+                stream.read(len(codecs.BOM_UTF8))
             reader = _LineReader(stream, file)
             yield from _members(reader, sections)
     except EOFError:
@@ -63,7 +66,8 @@ def stream_members(file: Path, sections: Collection[str]) -> Iterator[Member]:
         raise _refusal(_json_problem(error, reader), file, reader) from None
 
 
-def _unpacked(raw: io.BufferedReader) -> IO[bytes]:
+def unpacked(raw: io.BufferedReader) -> io.BufferedReader:
+    """``raw``, or what is packed in it. Its reads raise what those of gzip do."""
     if raw.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC):
         return io.BufferedReader(gzip.GzipFile(fileobj=raw), 2**18)
     return raw

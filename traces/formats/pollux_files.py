@@ -24,15 +24,22 @@ _MOST = 2**31  # examples, GPUs or seconds: more than these is a mistake of colu
 
 
 def read_pollux_workload(file: Path) -> pd.DataFrame:
-    """The jobs of ``file``: ``job``, ``submit_s``, ``application``, and what a user would ask for:
-    ``num_gpus`` and ``batch``.
+    """The jobs of ``file`` as workload_jobs, submitted in whole seconds.
 
     Raises BadInputError with line and column, as all of these.
     """
     table = read_csv_table(file, WORKLOAD_COLUMNS, has_header=True)
+    jobs = workload_jobs(table)
+    return jobs.assign(submit_s=_whole_numbers(table, "time", least=0))
+
+
+def workload_jobs(table: CsvTable) -> pd.DataFrame:
+    """The jobs of a workload: ``job``, ``submit_s``, ``application``, and what a user would ask
+    for: ``num_gpus`` and ``batch``.
+    """
     jobs = pd.DataFrame({"job": table.words("name"), "application": table.words("application")})
     table.refuse(jobs["job"].duplicated().to_numpy(), "name", "an id that no other job has")
-    jobs["submit_s"] = _whole_numbers(table, "time", least=0)
+    jobs["submit_s"] = table.numbers("time")
     jobs["num_gpus"] = _whole_numbers(table, "num_replicas")
     jobs["batch"] = _whole_numbers(table, "batch_size")
     return jobs
@@ -67,14 +74,17 @@ def read_scalability_times(file: Path) -> pd.DataFrame:
 
 
 def read_validation(file: Path) -> pd.DataFrame:
-    """A training with one batch, a row for each epoch: the ``progress`` at its end, in iterations
-    of the smallest batch, and its gradients' ``square`` and ``variance``.
+    """A training with one batch, a row for each epoch: the ``iterations`` until its end, the
+    ``progress``, which are those in iterations of the smallest batch, and its gradients' ``square``
+    and ``variance``.
     """
     table = read_csv_table(file, VALIDATION_COLUMNS, has_header=True)
-    progress = table.numbers("progress")
-    wrong = ~(np.isfinite(progress) & (np.diff(progress, prepend=0.0) > 0))
-    table.refuse(wrong, "progress", "more than in the line before")
-    epochs = pd.DataFrame({"progress": progress})
+    epochs = pd.DataFrame()
+    for name, column in (("progress", "progress"), ("iterations", "iteration")):
+        epochs[name] = table.numbers(column)
+        values = epochs[name].to_numpy()
+        wrong = ~(np.isfinite(values) & (np.diff(values, prepend=0.0) > 0))
+        table.refuse(wrong, column, "more than in the line before")
     for name, column in (("square", "grad_sqr"), ("variance", "grad_var")):
         epochs[name] = table.numbers(column)
         wrong = ~(np.isfinite(epochs[name].to_numpy()) & (epochs[name].to_numpy() >= 0))

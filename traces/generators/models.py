@@ -1,12 +1,37 @@
-"""Which model each job trains, drawn by class."""
+"""Which model each job trains: drawn by class, or by a table of models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+import pandas as pd
 
 from traces.sensitivity import Sensitivities
+
+
+class Models(Protocol):
+    """Gives jobs their models. str() says how, for a trace's ``source``."""
+
+    def draw(self, jobs: pd.DataFrame, random: np.random.Generator) -> list[str]:
+        """(jobs,) models. A longer draw begins with the shorter one. Raises BadInputError."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSplit:
+    """By class, whatever the job is like. split: class -> weight."""
+
+    split: Mapping[str, float]
+    sensitivities: Sensitivities
+
+    def __str__(self) -> str:
+        return "split " + ", ".join(f"{kind} {weight:g}" for kind, weight in self.split.items())
+
+    def draw(self, jobs: pd.DataFrame, random: np.random.Generator) -> list[str]:
+        """As draw_models."""
+        return draw_models(len(jobs), self.split, self.sensitivities, random)
 
 
 def draw_models(

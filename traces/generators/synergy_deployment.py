@@ -12,6 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
+import numpy as np
+import pandas as pd
+
+from traces.job_trace import JobTrace, checked_trace
 from traces.sensitivity import Sensitivities
 
 MODELS = {
@@ -66,6 +70,28 @@ def deployment_jobs(
         arrival_s += math.ceil(source.expovariate(JOBS_PER_HOUR) * 3600)
         iteration_s = sensitivities.of(model, gpu_type).iteration_s
         yield DeploymentJob(number, model, int(arrival_s), int(duration_h * 3600 / iteration_s))
+
+
+def deployment_trace(sensitivities: Sensitivities, gpu_type: str, seed: int) -> JobTrace:
+    """The trace of deployment_jobs, with the time of an iteration at the fair share."""
+    jobs = list(deployment_jobs(sensitivities, gpu_type, seed))
+    iterations = np.array([job.iterations for job in jobs])
+    iteration_s = np.array([sensitivities.of(job.model, gpu_type).iteration_s for job in jobs])
+    return checked_trace(
+        pd.DataFrame(
+            {
+                "job": [str(job.number) for job in jobs],
+                "submit_s": [job.arrival_s for job in jobs],
+                "model": [job.model for job in jobs],
+                "num_gpus": [job.gpus for job in jobs],
+                "iterations": iterations,
+                "iteration_s": iteration_s,
+                "duration_s": iterations * iteration_s,
+            }
+        ),
+        source=f"jobs as those of Synergy's deployment trace, on {gpu_type}, seed {seed}",
+        format="generated",
+    )
 
 
 def _duration_h(quantile: float) -> float:

@@ -13,21 +13,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
+from tests.unit.traces.chances import STANDARD_ERRORS, assert_distribution, assert_mean
+from traces.generators.durations import PhillyDerived
+from traces.generators.job_mix import GPU_MIXES, mean_gpus
 from traces.generators.models import draw_models
-from traces.generators.philly_derived import (
-    GPU_MIXES,
-    GpuMix,
-    jobs_per_hour_at,
-    mean_duration_s,
-    mean_gpus,
-    philly_derived,
-)
+from traces.generators.philly_derived import GpuMix, jobs_per_hour_at, philly_derived
 from traces.job_trace import JobTrace
 from traces.sensitivity import builtin_sensitivities
 
 SYNERGY = builtin_sensitivities("synergy")
 SPLIT = {"image": 20.0, "language": 70.0, "speech": 10.0}
-STANDARD_ERRORS = 5.0
 MANY = 100_000
 MIXES: list[GpuMix] = ["single", "gavel"]
 
@@ -39,11 +34,6 @@ def trace(count: int, seed: int = 1, mix: GpuMix = "gavel", jobs_per_hour: float
 @pytest.fixture(scope="module")
 def many() -> pd.DataFrame:
     return trace(MANY).jobs
-
-
-def assert_mean(values: NDArray[np.float64], mean: float, deviation: float) -> None:
-    """The mean of independent ``values`` is as near to ``mean`` as chance lets it be."""
-    assert abs(values.mean() - mean) < STANDARD_ERRORS * deviation / np.sqrt(len(values))
 
 
 def assert_share(flags: NDArray[np.bool_], share: float) -> None:
@@ -113,28 +103,26 @@ def test_without_profiles_jobs_have_no_models() -> None:
 
 
 def test_the_mean_duration_is_that_of_the_formula() -> None:
-    assert mean_duration_s() == pytest.approx(duration_moment(1), rel=1e-9)
-    assert mean_duration_s() / 3600 == pytest.approx(16.8, abs=0.05)
+    assert PhillyDerived().mean_s == pytest.approx(duration_moment(1), rel=1e-9)
+    assert PhillyDerived().mean_s / 3600 == pytest.approx(16.8, abs=0.05)
 
 
 def test_durations_are_those_of_the_formula(many: pd.DataFrame) -> None:
     duration_s = many["duration_s"].to_numpy()
     deviation = np.sqrt(duration_moment(2) - duration_moment(1) ** 2)
-    assert_mean(duration_s, mean_duration_s(), deviation)
+    assert_mean(duration_s, PhillyDerived().mean_s, deviation)
     exponents = np.log10(duration_s / 60)
     assert 1.5 <= exponents.min() <= exponents.max() <= 4
     assert_share(exponents < 3, 0.8)
     for low, high in ((1.5, 3.0), (3.0, 4.0)):
         part = exponents[(exponents >= low) & (exponents < high)]
-        found = stats.kstest(part, stats.uniform(low, high - low).cdf)
-        assert found.pvalue > 2 * stats.norm.sf(STANDARD_ERRORS)
+        assert_distribution(part, stats.uniform(low, high - low).cdf)
 
 
 def test_arrivals_are_those_of_a_poisson_process(many: pd.DataFrame) -> None:
     gaps_s = np.diff(many["submit_s"].to_numpy(), prepend=0.0)
     assert_mean(gaps_s, 600.0, 600.0)
-    found = stats.kstest(gaps_s, stats.expon(scale=600.0).cdf)
-    assert found.pvalue > 2 * stats.norm.sf(STANDARD_ERRORS)
+    assert_distribution(gaps_s, stats.expon(scale=600.0).cdf)
 
 
 def test_gpus_are_those_of_the_mix(many: pd.DataFrame) -> None:
@@ -143,8 +131,8 @@ def test_gpus_are_those_of_the_mix(many: pd.DataFrame) -> None:
     for gpus, share in ((1, 0.7), (2, 0.1), (4, 0.15), (8, 0.05)):
         assert GPU_MIXES["gavel"][gpus] == share
         assert_share(num_gpus == gpus, share)
-    assert mean_gpus("gavel") == pytest.approx(0.7 + 0.2 + 0.6 + 0.4)
-    assert mean_gpus("single") == 1
+    assert mean_gpus(GPU_MIXES["gavel"]) == pytest.approx(0.7 + 0.2 + 0.6 + 0.4)
+    assert mean_gpus(GPU_MIXES["single"]) == 1
 
 
 def test_durations_gpus_and_gaps_do_not_go_together(many: pd.DataFrame) -> None:
@@ -177,7 +165,11 @@ def test_the_load_that_comes_is_the_load_that_was_asked_for() -> None:
     load = asked_gpu_s / (64 * jobs["submit_s"].iloc[-1])
     # Relative variances: squared - 1 of duration x GPUs, and 1 of the time between arrivals.
     gpus_squared = sum(gpus**2 * share for gpus, share in GPU_MIXES["gavel"].items())
-    squared = duration_moment(2) * gpus_squared / (duration_moment(1) * mean_gpus("gavel")) ** 2
+    squared = (
+        duration_moment(2)
+        * gpus_squared
+        / (duration_moment(1) * mean_gpus(GPU_MIXES["gavel"])) ** 2
+    )
     assert abs(load / 0.8 - 1) < STANDARD_ERRORS * np.sqrt(squared / MANY)
 
 

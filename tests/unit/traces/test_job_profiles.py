@@ -93,3 +93,30 @@ def test_more_files_than_can_be_meant_are_refused(
     with pytest.raises(BadInputError, match="has 2 files") as caught:
         sources(tmp_path, measured(), measured(workers=4))
     assert caught.value.key == "workload.measured_profiles"
+
+
+def numbers(found: tuple[ModelProfile, ...]) -> list[int]:
+    return [profile.num_gpus for profile in found]
+
+
+def test_choices_have_the_same_batch_a_gpu_and_the_same_source(tmp_path: Path) -> None:
+    own = sources(
+        tmp_path,
+        *(measured(workers=workers, batch=64 * workers) for workers in (8, 2, 4)),
+        measured(workers=3, batch=31),
+        measured(workers=2, batch=None),
+    )
+    found = own.find("vgg19", 2, 64).profile
+    assert numbers(own.choices("vgg19", found, 8)) == [2, 4, 8]
+    assert numbers(own.choices("vgg19", found, 7)) == [2, 4]
+    reconstructed = own.find("vgg19", 3, 64).profile
+    choices = own.choices("vgg19", reconstructed, 4)
+    assert choices == tuple(RECONSTRUCTED["vgg19"].profile(count, 64) for count in range(1, 5))
+
+
+def test_a_file_and_a_profile_of_an_unknown_batch_are_of_one_number(tmp_path: Path) -> None:
+    own = sources(tmp_path, measured(batch=None), measured(workers=4, batch=None))
+    assert own.choices("vgg19", measured(batch=None), 8) == (measured(batch=None),)
+    write_profile(measured(), tmp_path / "own.json")
+    (found,) = own.choices("own.json", own.find("own.json", 2, None).profile, 8)
+    assert found == measured()

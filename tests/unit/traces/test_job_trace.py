@@ -285,6 +285,14 @@ def test_parquet_that_is_no_trace_is_refused(tmp_path: Path) -> None:
             b' "notes": []}',
             "read",
         ),
+        *(
+            (
+                b'{"schema_version": 1, "source": "s", "format": "f", "read": 1, "reordered": 0,'
+                b' "notes": [], "began": "%b"}' % began,
+                "began",
+            )
+            for began in (b"yesterday", b"0001-01-01T00:00:00+14:00")
+        ),
     ],
 )
 def test_damaged_metadata_are_refused(tmp_path: Path, document: bytes, key: str | None) -> None:

@@ -64,6 +64,7 @@ def test_a_training(tmp_path: Path) -> None:
     text = VALIDATION + "10.0,10,0.3,2.0,4.0\n20.5,20,0.5,1.0,8.0\n"
     assert read_validation(write(tmp_path, text)).to_dict("list") == {
         "progress": [10.0, 20.5],
+        "iterations": [10.0, 20.0],
         "square": [2.0, 1.0],
         "variance": [4.0, 8.0],
     }
@@ -84,6 +85,7 @@ def test_a_training(tmp_path: Path) -> None:
         (read_placement_times, PLACEMENTS + "1,0,0.5,0.1\n", 2, "local_bsz"),
         (read_scalability_times, SCALABILITY + "6,5,8,0.5,0.1\n", 2, "num_replicas"),
         (read_validation, VALIDATION + "10,1,0,1,1\n10,2,0,1,1\n", 3, "progress"),
+        (read_validation, VALIDATION + "10,2,0,1,1\n11,2,0,1,1\n", 3, "iteration"),
         (read_validation, VALIDATION + "10,1,0,-1,1\n", 2, "grad_sqr"),
         (read_validation, VALIDATION + "10,1,0,1,inf\n", 2, "grad_var"),
     ],

@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.builders import ROUNDS_SCENARIO, SCENARIO, edited, line_of, write_scenario
 from traces.errors import BadInputError
+from traces.formats.traces import TRACE_FORMATS
 from traces.rounds_scenario import (
     GenerateSpec,
     RoundsArm,
@@ -370,7 +371,7 @@ IN_AN_ARM = [
     ("workload: {generate: , trace: .}", "workload.trace", "'.' is no file beside",
      "the path of a trace"),
     ("workload: {generate: , trace: jobs.csv, format: xml}", "workload.format",
-     "'xml' is no format", "roundelay, philly-csv, muri, synergy"),
+     "'xml' is no format", ", ".join(TRACE_FORMATS)),
     ("workload: {profiles: synergi}", "workload.profiles", "'synergi' is neither a known set nor",
      "none, synergy, or the path"),
     (f"workload: {{profiles: {LONG}}}", "workload.profiles", "is neither a known set nor",

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from harness.experiments.run import decide_all
-from tests.unit.builders import SCENARIO, edited, line_of, write_scenario
+from harness.scheduling.cassini.precision import Precision
+from tests.unit.builders import SCENARIO, edited, line_of, make_profile, write_scenario
 from traces.errors import BadInputError
+from traces.model_profile import write_profile
 from traces.scenario import load_scenario
 
 SCHEDULED = """\
@@ -129,7 +131,7 @@ def test_with_given_servers_nothing_is_scheduled(tmp_path: Path) -> None:
             "scheduler.placement",
             "placement: fair",
             "'fair'",
-            "'given', 'random' or 'themis'",
+            "'given', 'pollux', 'random' or 'themis'",
             id="an unknown placement",
         ),
         pytest.param(
@@ -190,3 +192,149 @@ def test_a_placement_of_an_arm_is_refused_in_the_arm(tmp_path: Path) -> None:
     assert error.key is not None
     assert error.key.endswith("jobs.0.servers")
     assert "'themis'" in error.problem
+
+
+def given(scheduler: str, cluster: str = "") -> str:
+    """Jobs with servers of their own, one arm."""
+    base = SCENARIO.partition("arms:")[0]
+    if cluster:
+        base = edited(base, "rate: 50 Gbit/s\n", f"rate: 50 Gbit/s\n  {cluster}\n")
+    return base + (f"scheduler: {{{scheduler}}}\n" if scheduler else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line", "allowed"),
+    [
+        (given("round: 9 s"), "scheduler.round", "round: 9 s", "placement other than 'given'"),
+        (given("restart: 2 s"), "scheduler.restart", "restart: 2 s", "scheduler.placement"),
+        (given("candidates: 2"), "scheduler.candidates", "candidates: 2", "scheduler.placement"),
+        (given("ranking: min"), "scheduler.ranking", "ranking: min", "scheduler.placement"),
+        (given("", "gpus: 2"), "cluster.gpus", "gpus: 2", "scheduler.placement"),
+        (given("", "cpus: 24"), "cluster.cpus", "cpus: 24", "scheduler.mechanism"),
+        (given("", "memory: 9 GB"), "cluster.memory", "memory: 9 GB", "scheduler.mechanism"),
+        (
+            given("interleaver: cassini", "dedicated: true"),
+            "scheduler.interleaver",
+            "interleaver: cassini",
+            "a cluster that is not dedicated",
+        ),
+        (
+            given("precision: 1", "dedicated: true"),
+            "scheduler.precision",
+            "precision: 1",
+            "circles",
+        ),
+        (
+            edited(SCENARIO, "together: {}", "together: {scheduler: {round: 9 s}}"),
+            "arms.together.scheduler.round",
+            "round: 9 s",
+            "scheduler.placement",
+        ),
+        (
+            edited(SCHEDULED, "interleaved: {scheduler: {interleaver: cassini}}", "others: {}"),
+            "scheduler.candidates",
+            "candidates: 3",
+            "with the interleaver cassini",
+        ),
+        (
+            edited(SCHEDULED, "alike: {}", "alike: {scheduler: {candidates: 2}}"),
+            "arms.alike.scheduler.candidates",
+            "alike: {scheduler: {candidates: 2}}",
+            "with the interleaver cassini",
+        ),
+        (
+            edited(SCHEDULED, "cassini}}", "cassini, candidates: 2}}"),
+            "scheduler.candidates",
+            "candidates: 3",
+            "with the interleaver cassini",
+        ),
+    ],
+)
+def test_a_key_that_no_arm_uses_is_refused(
+    tmp_path: Path, text: str, key: str, line: str, allowed: str
+) -> None:
+    error = refusal(tmp_path, text)
+    assert error.key == key
+    assert error.line == line_of(text, line)
+    assert "changes nothing" in error.problem
+    assert allowed in error.allowed
+
+
+def test_a_key_that_an_arm_uses_may_stand_for_all(tmp_path: Path) -> None:
+    text = edited(SCHEDULED, "ranking: tail}", "ranking: tail, precision: 3}")
+    arms = load_scenario(write_scenario(tmp_path, text)).arms
+    assert [arm.scheduler.precision for arm in arms] == [3.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize("degrees", [0.1, 180])
+def test_a_precision_is_read(tmp_path: Path, degrees: float) -> None:
+    (arm,) = load_scenario(write_scenario(tmp_path, given(f"precision: {degrees}"))).arms
+    assert arm.scheduler.precision == degrees
+
+
+def test_the_precision_is_that_of_the_paper_unless_it_is_given(tmp_path: Path) -> None:
+    (arm,) = load_scenario(write_scenario(tmp_path, given(""))).arms
+    assert arm.scheduler.precision == Precision().degrees == 5.0
+
+
+@pytest.mark.parametrize(
+    ("degrees", "allowed"),
+    [
+        ("0", "greater than or equal to 0.1"),
+        ("0.09", "greater than or equal to 0.1"),
+        ("-5", "greater than or equal to 0.1"),
+        ("181", "less than or equal to 180"),
+        (".inf", "less than or equal to 180"),
+        (".nan", "than or equal to"),
+        ("fine", "a valid number"),
+    ],
+)
+def test_a_precision_that_cannot_be_is_refused(tmp_path: Path, degrees: str, allowed: str) -> None:
+    text = given(f"precision: {degrees}")
+    error = refusal(tmp_path, text)
+    assert (error.key, error.line) == ("scheduler.precision", line_of(text, "precision: "))
+    assert allowed in error.allowed
+
+
+def test_pollux_may_give_a_known_model_any_number_of_workers_that_it_spreads_over(
+    tmp_path: Path,
+) -> None:
+    """The batch on each GPU stays; a job of a file keeps its number."""
+    write_profile(make_profile(model="mine", workers=3, batch_size=96), tmp_path / "mine.json")
+    jobs = (
+        "[{id: known, profile: vgg19, workers: 5, batch_per_gpu: 32}, "
+        "{id: split, profile: gpt3, workers: 4}, {id: file, profile: mine.json, workers: 3}]"
+    )
+    text = SCHEDULED.partition("workload:")[0] + (
+        f"workload: {{jobs: {jobs}}}\n"
+        "scheduler: {placement: themis}\n"
+        "arms: {themis: {}, pollux: {scheduler: {placement: pollux}}}\n"
+    )
+    themis, pollux = load_scenario(write_scenario(tmp_path, text)).arms
+    assert all(job.choices == () for job in themis.jobs)
+    assert [job.profile for job in themis.jobs] == [job.profile for job in pollux.jobs]
+    known, split, file = (
+        {profile.num_gpus: profile for profile in job.choices} for job in pollux.jobs
+    )
+    assert list(known) == list(range(1, 49))
+    assert {profile.batch_size for profile in known.values()} == {32 * n for n in known}
+    assert list(split) == list(range(4, 49, 4))
+    assert list(file) == [3]
+    moved = pollux.jobs[0].on(("server0", "server1"))
+    assert (moved.profile, moved.servers) == (known[2], ("server0", "server1"))
+
+
+def test_a_job_that_pollux_cannot_spread_is_refused_where_it_stands(tmp_path: Path) -> None:
+    write_profile(make_profile(model="mine", workers=17), tmp_path / "mine.json")
+    text = (
+        "name: large\n"
+        "cluster: {preset: cassini-24}\n"
+        "workload:\n"
+        "  jobs:\n"
+        "    - {id: file, profile: mine.json, workers: 17}\n"
+        "scheduler: {placement: pollux}\n"
+    )
+    error = refusal(tmp_path, text)
+    assert (error.key, error.line) == ("workload.jobs.0.workers", 5)
+    assert "on 16 servers at most" in error.problem
+    assert error.allowed == "at most 16"

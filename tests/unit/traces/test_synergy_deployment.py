@@ -6,9 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from traces.generators.synergy_deployment import MODELS, deployment_jobs
+from traces.formats.synergy_trace import read_synergy_trace
+from traces.generators.synergy_deployment import MODELS, deployment_jobs, deployment_trace
 from traces.sensitivity import builtin_sensitivities
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "synergy-deploy.csv"
@@ -40,3 +42,13 @@ def test_another_seed_makes_another_trace() -> None:
     sensitivities = builtin_sensitivities("synergy")
     one, other = (list(deployment_jobs(sensitivities, "v100", seed)) for seed in (1, 2))
     assert one != other
+
+
+def test_the_trace_has_the_jobs_of_the_file_and_knows_how_long_they_run() -> None:
+    trace = deployment_trace(builtin_sensitivities("synergy"), "v100", SEED)
+    same = ["job", "submit_s", "model", "num_gpus", "iterations"]
+    pd.testing.assert_frame_equal(trace.jobs[same], read_synergy_trace(EXAMPLE).jobs[same])
+    work_s = trace.jobs["iterations"] * trace.jobs["iteration_s"]
+    np.testing.assert_allclose(trace.jobs["duration_s"], work_s)
+    assert trace.jobs["duration_s"].mean() / 3600 == pytest.approx(3.08, rel=0.01)
+    assert trace.source == "jobs as those of Synergy's deployment trace, on v100, seed 3"

@@ -120,7 +120,7 @@ def _simulations(file: Path, window: pd.DataFrame, seeds: range) -> list[Simulat
             if setting.jobs == _WINDOW and not enough:
                 continue
             split = dict(zip(("image", "language", "speech"), setting.split, strict=True))
-            workload = {"trace": str(file), "format": FORMAT, "split": split}
+            workload = {"trace": str(file), "format": FORMAT.name, "split": split}
             for mechanism in _MECHANISMS:
                 document = scenario(
                     setting.policy,

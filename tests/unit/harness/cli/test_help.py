@@ -20,11 +20,22 @@ def verbs(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str,
             yield from verbs(command, (*path, name))
 
 
+GENERATED = {
+    ("trace", "generate", name)
+    for name in (
+        "poisson", "philly-derived", "static", "dynamic", "snapshot", "empirical",
+        "synergy-deployment",
+    )
+}  # fmt: skip
+
+
 def test_the_verbs_are_these() -> None:
     assert set(verbs(main)) == {
         ("run",), ("simulate",), ("emulate",), ("plan",), ("validate",), ("report",),
             ("reproduce",),
         ("demand",), ("demand", "import"), ("demand", "compat"), ("doctor",), ("clean",),
+        ("trace",), ("trace", "convert"), ("trace", "describe"), ("trace", "formats"),
+        ("trace", "columns"), ("trace", "mapping"), ("trace", "generate"), *GENERATED,
     }  # fmt: skip
 
 

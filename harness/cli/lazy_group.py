@@ -1,0 +1,35 @@
+"""A group of commands, one module each, of which only that is loaded which is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """Loads a command when it is asked for, since all of them together take seconds.
+
+    names: of the commands, in the order of their use. prefix: what the name of a command's module
+    begins with, such as ``harness.cli.``; the command is called there as it is here.
+    """
+
+    def __init__(self, *args: Any, names: Sequence[str], prefix: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._names = names
+        self._prefix = prefix
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """All commands, in the order of their use."""
+        del context
+        return list(self._names)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """The command ``name``; None where there is none."""
+        del context
+        if name not in self._names:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"{self._prefix}{name}"), name)
+        return command

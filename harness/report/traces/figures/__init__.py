@@ -1,0 +1,1 @@
+"""The figures of traces, one file each."""
