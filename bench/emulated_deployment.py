@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from bench.emulated_rounds import TRACE, undisturbed
 from bench.figures import Figure
+from emulator.fork_server import ROUNDS_KINDS
 from emulator.session import Session
 from harness.experiments.reproduce.recipes.synergy_deploy import ARM_SEED, arm_errors, deployment
 from harness.experiments.rounds.both import ArmRuns, scale_here, simulate_all
@@ -22,7 +23,7 @@ def measure() -> Iterator[Figure]:
     for each in runs:
 
         def emulate(each: ArmRuns = each) -> EmulatedResult:
-            with Session(new_run_id(), limits=True) as session:
+            with Session(new_run_id(), limits=True, kinds=ROUNDS_KINDS) as session:
                 return emulate_arm(session, each.arm, ARM_SEED, scale)
 
         each.emulated[ARM_SEED], tried = undisturbed(emulate)

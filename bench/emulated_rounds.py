@@ -14,6 +14,7 @@ import numpy as np
 
 from bench.figures import Figure
 from emulator.budget_store import budget_here
+from emulator.fork_server import ROUNDS_KINDS
 from emulator.machine import this_machine
 from emulator.memory import available_memory_bytes
 from emulator.rounds.lease import Held, Lease, RoundOutcome
@@ -203,7 +204,7 @@ def _lease(number: int, server: int, model: str, gpus: int = 1, cpus: float = _F
 
 def _emulate(pool: ServerPool, leases: Sequence[Lease], rounds: int) -> _Emulated:
     with (
-        Session(new_run_id(), limits=True) as session,
+        Session(new_run_id(), limits=True, kinds=ROUNDS_KINDS) as session,
         emulated_run(session, _settings(pool)) as run,
     ):
         began_s = time.monotonic()

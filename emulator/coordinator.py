@@ -22,7 +22,10 @@ _POLL_S = 0.1
 
 @dataclass
 class JobRun:
-    """A job while it runs. The slowest worker decides when an iteration ends."""
+    """A job while it runs. The slowest worker decides when an iteration ends.
+
+    input_change: that the workers' input pipelines make before the next iteration, if there is one.
+    """
 
     job: str
     workers: list[MessageSocket]
@@ -30,6 +33,7 @@ class JobRun:
     start_after_s: float = 0.0
     compute_s: float = 0.0
     agent: TimeShiftAgent | None = None
+    input_change: Message | None = None
     measured: list[IterationSpan] = field(default_factory=list)
     lateness_s: list[float] = field(default_factory=list)
     _start_s: float = 0.0
@@ -75,7 +79,9 @@ class JobRun:
 
     def _finish_iteration(self) -> None:
         ends, self._ends = self._ends, []
-        end_s = max(max(end["timeline_end_s"], *end["received_s"], 0.0) for end in ends)
+        end_s = max(
+            max(end["timeline_end_s"], *end["received_s"], end["input_ready_s"]) for end in ends
+        )
         starts = [start for end in ends for start in end["started_s"]]
         self.lateness_s += [late for end in ends for late in end["lateness_s"]]
         self.measured.append(IterationSpan(self._start_s, min(starts, default=end_s), end_s))
@@ -84,7 +90,8 @@ class JobRun:
 
     def _start_iteration(self, start_s: float) -> None:
         self._start_s = start_s
-        self._send_all({"do": "iterate", "start_s": start_s})
+        self._send_all({"do": "iterate", "start_s": start_s, "input": self.input_change})
+        self.input_change = None
 
     def _send_all(self, message: Message) -> None:
         for worker in self.workers:

@@ -16,6 +16,7 @@ from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.timeshift import agent_of
+from emulator.wake import waking_promptly
 from emulator.watch import DRAIN_S, calibrate, start_sampler, stop_sampler
 from traces.link_events import last_up_s
 from traces.results import IterationRow
@@ -24,6 +25,8 @@ from traces.schedule import TimeShift
 
 SCHEDULED_SAMPLE_INTERVAL_S = 0.1
 """Jobs that a scheduler places are many, and run for minutes."""
+
+_NO_MEMORY = "memory is divided and not limited, for what placed jobs read is not emulated"
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total)."""
@@ -58,7 +61,7 @@ def emulate_arm(
         for run in runs:
             run.agent = agent_of(shifts.get(run.job), anchor_s)
         before = read_cpu_time()
-        with LinkChanger(networks, anchor_s) as changer:
+        with LinkChanger(networks, anchor_s) as changer, waking_promptly():
             run_jobs(
                 runs,
                 anchor_s,
@@ -112,7 +115,9 @@ def emulate_scheduled(
         congestion_control = arm.transport.congestion_control
         up_s = last_up_s(arm.events)
         with (
-            EmulatedNetworkJobs(session, network, scale, congestion_control, up_s) as jobs,
+            EmulatedNetworkJobs(
+                session, network, scale, congestion_control, up_s, stop_wanted
+            ) as jobs,
             LinkChanger([network], jobs.anchor_s) as changer,
         ):
             iterations, wanted = drive(jobs, lambda: stop_wanted() or changer.failed)
@@ -129,13 +134,17 @@ def emulate_scheduled(
                 lateness_s=[late for run in jobs.runs for late in run.lateness_s],
                 wanted=wanted,
                 late_starts=jobs.late_starts,
+                cpu=jobs.cpu,
             ),
             [record],
             cpu_shares,
             jobs.anchor_s,
             scale,
             interrupted=stop_wanted(),
-            unenforced=session.unenforced(network.plan.marking),
+            unenforced=(
+                *session.unenforced(network.plan.marking),
+                *((_NO_MEMORY,) if arm.resources is not None else ()),
+            ),
         )
     finally:
         if sampler is not None:

@@ -32,6 +32,7 @@ _MAX_REQUEST_BYTES = 2**22
 
 CHILDREN = {
     "worker": "emulator.worker:run_worker",
+    "fed-worker": "emulator.fed_worker:run_fed_worker",
     "trainer": "emulator.training.trainer:run_trainer",
     "command": "emulator.training.command:run_command",
     "storage": "emulator.training.storage_server:run_storage",
@@ -41,8 +42,10 @@ CHILDREN = {
 """Kind of child -> its main function, given its specification and its control socket."""
 
 NETWORK_KINDS = ("worker", "sampler", "probe")
+DIVIDED_KINDS = (*NETWORK_KINDS, "fed-worker")
 ROUNDS_KINDS = ("trainer", "command", "storage", "sampler", "probe")
-"""What runs of a network and runs of rounds start: gRPC is for the latter only."""
+"""What runs of a network start, those in which CPUs are divided, and runs of rounds: numpy is not
+for the first, and gRPC for the last only."""
 
 
 class ForkServer:

@@ -82,10 +82,12 @@ def start_workers(
     scale: ScalePlan,
     congestion_control: str,
     group: str | None = None,
+    inputs: Sequence[Message] = (),
 ) -> list[MessageSocket]:
     """The workers of ``job`` on its servers, on their way to listening: rank i at first_port + i.
 
-    group: of all of them; else each is in that of its server.
+    group: of all of them; else each is in that of its server. inputs: the input pipeline of each,
+    as ``emulator.fed_worker`` describes it, where they wait for samples.
     """
     plan = network.plan
     pairs = [
@@ -116,5 +118,8 @@ def start_workers(
             "sources": [source for source, destination in pairs if destination == rank],
             "timeline": worker_timeline(job, rank, scale),
         }
-        workers.append(session.start("worker", specification, group or f"{network.name}-{server}"))
+        if inputs:
+            specification["input"] = inputs[rank]
+        kind = "fed-worker" if inputs else "worker"
+        workers.append(session.start(kind, specification, group or f"{network.name}-{server}"))
     return workers

@@ -14,11 +14,13 @@ from emulator.evidence import (
     samples_by_port,
     switch_evidence,
 )
+from emulator.input_groups import CpuUse
 from emulator.link_changer import AppliedChange
 from emulator.messages import Message
 from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
 from emulator.verdict import (
+    QUOTA_LIMIT,
     BoxEvidence,
     Invariant,
     PortEvidence,
@@ -36,7 +38,8 @@ from traces.scenario import Arm
 class ArmMeasurement:
     """One arm as it was measured. adjustments: of the time-shift, by job.
 
-    sample_interval_s: between two samples of a port. sampler_cpu_share: of one core.
+    sample_interval_s: between two samples of a port. sampler_cpu_share: of one core. cpu: of input
+    pipelines, on this box.
     """
 
     arm: str
@@ -48,6 +51,7 @@ class ArmMeasurement:
     sample_interval_s: float
     sampler_cpu_share: float
     events: list[EventRow] = field(default_factory=list)
+    cpu: Sequence[CpuUse] = ()
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,14 @@ class NetworkRecord:
 @dataclass(frozen=True)
 class JobsRecord:
     """What the jobs of an arm did. wanted: iterations; late_starts: of jobs whose workers were not
-    ready when they were due."""
+    ready when they were due. cpu: what their input pipelines used."""
 
     iterations: list[IterationRow]
     adjustments: dict[str, int]
     lateness_s: list[float]
     wanted: int
     late_starts: int = 0
+    cpu: Sequence[CpuUse] = ()
 
 
 def record_of(arm: Arm, runs: Sequence[JobRun], anchor_s: float) -> JobsRecord:
@@ -140,6 +145,7 @@ def gather(
         adjustments=jobs.adjustments,
         verdict=_verdict(arm, jobs, records, cpu_shares, unenforced),
         interrupted=interrupted,
+        cpu=jobs.cpu,
         sample_interval_s=max(record.report["interval_s"] for record in records),
         sampler_cpu_share=sum(record.report["cpu_share"] for record in records),
     )
@@ -171,6 +177,8 @@ def _verdict(
     invariants = invariants_of(ports, switches, box)
     if arm.is_scheduled:
         invariants = (*invariants, _starts(jobs.late_starts))
+    if arm.resources is not None:
+        invariants = (*invariants, _quotas(jobs.cpu))
     return judge(invariants, unenforced)
 
 
@@ -183,4 +191,16 @@ def _starts(late: int) -> Invariant:
         "the workers of every job were ready when it was due to begin",
         Status.SUSPECT,
         unit="jobs",
+    )
+
+
+def _quotas(uses: Sequence[CpuUse]) -> Invariant:
+    worst = max((use.used_s / use.allowed_s - 1 for use in uses if use.allowed_s), default=0.0)
+    return Invariant(
+        "CPU quotas",
+        worst <= QUOTA_LIMIT,
+        max(worst, 0.0),
+        QUOTA_LIMIT,
+        "no job's input pipelines used more CPU than their share allowed (largest excess)",
+        Status.INVALID,
     )

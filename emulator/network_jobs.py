@@ -8,16 +8,19 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
 from emulator.coordinator import START_LEAD_S, JobRun, connect_workers, now_s, read_worker
+from emulator.cpu_scale import InputWork, input_work
+from emulator.input_groups import CpuUse, InputGroups, input_messages
 from emulator.jobs import FIRST_PORT, start_workers
 from emulator.messages import MessageSocket
 from emulator.networks import PlannedNetwork
 from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.timeshift import agent_of
+from emulator.wake import wake_promptly
 from traces.errors import EmulationError
 from traces.results import IterationSpan
 from traces.scenario import Job
@@ -37,6 +40,7 @@ class _Running:
     run: JobRun
     group: str
     heard_s: float
+    inputs: InputGroups | None = None
 
 
 class EmulatedNetworkJobs:
@@ -45,7 +49,8 @@ class EmulatedNetworkJobs:
     A thread of its own answers workers, so that no iteration waits for a decision. links_up_s:
     until then silence means nothing, for a link may be down. adjustments: of the time-shifts, by
     job. runs: of all starts of jobs. late_starts: how many of them were due before their workers
-    were ready.
+    were ready. stop_wanted: whether a person wants the run to end. cpu: what input pipelines used,
+    for each start of a job that has them.
     """
 
     def __init__(
@@ -55,11 +60,13 @@ class EmulatedNetworkJobs:
         scale: ScalePlan,
         congestion_control: str,
         links_up_s: float = 0.0,
+        stop_wanted: Callable[[], bool] = lambda: False,
     ) -> None:
         self._session = session
         self._network = network
         self._scale = scale
         self._congestion_control = congestion_control
+        self._stop_wanted = stop_wanted
         self._jobs: dict[str, _Running] = {}
         self._next_port = 0
         self._lock = threading.Lock()
@@ -74,6 +81,7 @@ class EmulatedNetworkJobs:
         self.runs: list[JobRun] = []
         self.adjustments: Counter[str] = Counter()
         self.late_starts = 0
+        self.cpu: list[CpuUse] = []
 
     def __enter__(self) -> EmulatedNetworkJobs:
         self._switch_interval_s = sys.getswitchinterval()
@@ -97,9 +105,13 @@ class EmulatedNetworkJobs:
         group = f"{self._network.name}-{job.id}-{len(self.runs)}"
         first_port = FIRST_PORT + self._next_port
         self._next_port = (self._next_port + len(job.servers)) % _PORTS
+        inputs, work = None, self._input_work(job)
+        if work is not None:
+            ranks = len(job.servers)
+            inputs = InputGroups.create(self._session, job.id, group, ranks, work.cores)
         workers = start_workers(
             self._session, self._network, job, first_port, self._scale, self._congestion_control,
-            group,
+            group, input_messages(work, inputs),
         )  # fmt: skip
         run = JobRun(job.id, workers, iterations, compute_s=job.profile.demand.compute_s)
         self.runs.append(run)
@@ -108,13 +120,15 @@ class EmulatedNetworkJobs:
         except EmulationError:
             _close(workers)
             raise
+        if inputs is not None:
+            inputs.count()
         due_s = self.anchor_s + job.start_s
         begin_s = max(due_s, now_s() + START_LEAD_S)
         self.late_starts += begin_s > due_s
         run.start_after_s = begin_s - self.anchor_s
         run.agent = agent_of(shift, self.anchor_s)
         with self._lock:
-            self._jobs[job.id] = _Running(run, group, begin_s)
+            self._jobs[job.id] = _Running(run, group, begin_s, inputs)
             for worker in workers:
                 self._selector.register(worker, selectors.EVENT_READ, (job.id, worker))
             run.begin(self.anchor_s)
@@ -129,6 +143,8 @@ class EmulatedNetworkJobs:
         self._wake()
         _close(running.run.workers)
         self._session.end_group(running.group)
+        if running.inputs is not None:
+            self.cpu.append(running.inputs.remove())
         self._count(running.run)
 
     def change_shift(self, job: str, shift: TimeShift | None) -> None:
@@ -138,15 +154,41 @@ class EmulatedNetworkJobs:
             self._count(run)
             run.agent = agent_of(shift, self.anchor_s)
 
+    def change_share(self, job: Job) -> None:
+        """Of CPU time at once, of work from its next iteration on."""
+        work = self._input_work(job)
+        with self._lock:
+            running = self._jobs[job.id]
+            if work is None or running.inputs is None:
+                return
+            running.inputs.change(work.cores)
+            running.run.input_change = {
+                "pipeline": asdict(work.pipeline),
+                "share": asdict(work.share),
+            }
+
+    def _input_work(self, job: Job) -> InputWork | None:
+        return None if self._scale.cpu is None else input_work(job, self._scale.cpu)
+
     def run(self, until_s: float) -> None:
-        """Let time pass. Raises EmulationError where a worker ended or fell silent."""
+        """Let time pass; once a stop is wanted, only until the iterations under way have ended.
+
+        Raises EmulationError where a worker ended or fell silent.
+        """
         while True:
             if self._failure is not None:
                 raise self._failure
             left_s = self.anchor_s + until_s - now_s()
-            if left_s <= 0:
+            if left_s <= 0 or (self._stop_wanted() and self._have_ended()):
                 return
             time.sleep(min(left_s, _POLL_S))
+
+    def _have_ended(self) -> bool:
+        """Let no job start another iteration; whether all have ended theirs."""
+        with self._lock:
+            for running in self._jobs.values():
+                running.run.stop_after_this_iteration()
+            return all(running.run.done for running in self._jobs.values())
 
     def spans(self, job: str) -> Sequence[IterationSpan]:
         """What ``job`` has done since it was started last."""
@@ -167,6 +209,7 @@ class EmulatedNetworkJobs:
         os.write(self._wake_write, b".")
 
     def _coordinate(self) -> None:
+        wake_promptly()
         try:
             while not self._stopping:
                 for key, _ in self._selector.select(_POLL_S):

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from emulator.cpu_scale import CpuScale
 from netshaper.shaping import FRAME_BYTES, PAYLOAD_SHARE, TCP_PAYLOAD_BYTES
 from traces.cluster import Cluster
 from traces.errors import BadInputError
@@ -58,7 +59,8 @@ def assumed_budget(cores: int, not_used: str | None = None) -> Budget:
 
 @dataclass(frozen=True)
 class ScalePlan:
-    """Links are ``rate_divisor`` times slower, transfers as many times smaller."""
+    """Links are ``rate_divisor`` times slower, transfers as many times smaller. cpu: where CPUs are
+    divided among jobs."""
 
     rate_divisor: float
     budget_hop_bps: float
@@ -66,6 +68,7 @@ class ScalePlan:
     load_hop_bps: float
     smallest_transfer_packets: float
     reason: str
+    cpu: CpuScale | None = None
 
     def payload_bytes(self, wire_bytes: float) -> int:
         """TCP payload whose frames fill what ``wire_bytes`` fill on the real link, divided."""
@@ -86,7 +89,7 @@ class ScalePlan:
                 f"the smallest transfer is {self.smallest_transfer_packets:.0f} packets, "
                 f"fewer than {LEAST_PACKETS}"
             )
-        return tuple(found)
+        return (*found, *(self.cpu.warnings if self.cpu else ()))
 
 
 def load_hop_bps(cluster: Cluster, jobs: Sequence[Job]) -> float:
@@ -118,13 +121,15 @@ def most_load_hop_bps(cluster: Cluster) -> float:
 
 
 def smallest_transfer_bytes(jobs: Sequence[Job]) -> float:
-    """Bytes of the smallest flow of any transfer; infinite where there is none."""
+    """Bytes of the smallest flow of any transfer, with as many workers as each job may have;
+    infinite where there is none."""
     return min(
         (
             flow_bytes
             for job in jobs
-            for transfer in job.profile.demand.transfers
-            for _, _, flow_bytes in transfer.flows(job.profile.num_gpus)
+            for profile in (job.profile, *job.choices)
+            for transfer in profile.demand.transfers
+            for _, _, flow_bytes in transfer.flows(profile.num_gpus)
         ),
         default=math.inf,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -15,7 +15,7 @@ from emulator.cgroups import (
     remove_group,
 )
 from emulator.clean import clean_run
-from emulator.fork_server import ROUNDS_KINDS, ForkServer
+from emulator.fork_server import NETWORK_KINDS, ForkServer
 from emulator.interrupt import interrupts_ignored
 from emulator.limits.available import limits_available
 from emulator.limits.limited_group import LimitedGroup
@@ -59,17 +59,18 @@ def require_privileges(without_root: str = "run the command with sudo") -> None:
 class Session:
     """Context of one emulated run. Leaving it removes everything, whatever happened inside."""
 
-    def __init__(self, run_id: str, *, limits: bool = False) -> None:
-        """limits: whether processes of this run will be held to CPU and memory."""
+    def __init__(
+        self, run_id: str, *, limits: bool = False, kinds: Sequence[str] = NETWORK_KINDS
+    ) -> None:
+        """limits: whether processes of this run will be held to CPU and memory. kinds: of children
+        that will be started."""
         require_tools()
         require_privileges("run the command with sudo, or with --rootless")
         self.state = RunState.create(run_id)
         self._groups: RunGroups | None = None
         try:
             self.cgroup = self._create_limits() if limits else self._create_cgroup()
-            self._fork_server = (
-                ForkServer(self.state, ROUNDS_KINDS) if limits else ForkServer(self.state)
-            )
+            self._fork_server = ForkServer(self.state, kinds)
         except BaseException:
             clean_run(self.state)
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Iterator
 
 
 def wake_promptly() -> None:
@@ -18,6 +19,17 @@ def wake_promptly() -> None:
         os.sched_setscheduler(
             0, os.SCHED_FIFO, os.sched_param(os.sched_get_priority_min(os.SCHED_FIFO))
         )
+
+
+@contextlib.contextmanager
+def waking_promptly() -> Iterator[None]:
+    """wake_promptly() for the block; then the thread is scheduled as it was before."""
+    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+    wake_promptly()
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, policy, parameters)
 
 
 def sleep_until(deadline_s: float) -> None:

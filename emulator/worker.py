@@ -11,6 +11,7 @@ import termios
 import time
 from collections import defaultdict
 
+from emulator.input import AlwaysThere, Input
 from emulator.messages import Message, MessageSocket
 from emulator.streams import PieceReader, configure_connection
 from emulator.threads import run_or_end
@@ -39,16 +40,22 @@ _CONNECT_TIMEOUT_S = 30.0
 
 def run_worker(specification: Message, control: MessageSocket) -> None:
     """Connect, then run iterations as the controller starts them, until it says stop."""
+    follow(specification, control, AlwaysThere())
+
+
+def follow(specification: Message, control: MessageSocket, feed: Input) -> None:
+    """As ``run_worker``, with samples from ``feed``."""
     enter_namespace(specification["namespace"])
     listener = _listen(specification)
     control.send({"event": "listening"})
     if control.receive() is None:
         return
-    worker = _Worker(specification, control)
+    worker = _Worker(specification, control, feed)
     worker.connect(listener)
     wake_promptly()  # of its threads this one alone; those that move bytes are there already
     control.send({"event": "ready"})
     while (message := control.receive()) is not None and message["do"] == "iterate":
+        feed.change(message["input"])
         control.send(worker.iterate(message["start_s"]))
 
 
@@ -62,8 +69,9 @@ def _listen(specification: Message) -> socket.socket:
 
 
 class _Worker:
-    def __init__(self, specification: Message, control: MessageSocket) -> None:
+    def __init__(self, specification: Message, control: MessageSocket, feed: Input) -> None:
         self._specification = specification
+        self._input = feed
         self._control = control
         self._compute_s: float = specification["timeline"]["compute_s"]
         self._transfers: list[Message] = specification["timeline"]["transfers"]
@@ -104,6 +112,7 @@ class _Worker:
 
         Compute is an absolute-deadline sleep: a GPU does not use the CPU.
         """
+        self._input.take(start_s)
         timeline_s = start_s
         started: list[float] = []
         received: dict[int, float] = {}
@@ -134,12 +143,14 @@ class _Worker:
         if time.monotonic() < report_s:
             sleep_until(report_s)
             lateness.append(time.monotonic() - report_s)
+        input_ready_s = self._input.await_next()
         return {
             "event": "end",
             "timeline_end_s": timeline_end_s,
             "started_s": started,
             "received_s": [received[index] for index in range(len(self._transfers))],
             "lateness_s": lateness,
+            "input_ready_s": input_ready_s,
         }
 
     def _await(self, transfer: int) -> float:

@@ -54,11 +54,7 @@ class Leases:
         before = self._current
         if allocation is before:
             return np.zeros(len(allocation.jobs), dtype=np.bool_)
-        extended, still_held = _extended(
-            before.jobs, before.offsets, before.servers, before.gpus, before.share,
-            allocation.jobs, allocation.offsets, allocation.servers, allocation.gpus,
-            allocation.share,
-        )  # fmt: skip
+        extended, still_held = _extended(*_held(before), *_held(allocation))
         self._report(before, ~still_held, now_s)
         new = ~extended
         self._from_s[allocation.jobs[new]] = now_s
@@ -94,17 +90,28 @@ class Leases:
         )
 
 
+def _held(allocation: Allocation) -> tuple[Ints, Ints, Ints, Floats, Floats]:
+    """Who holds what, in types that are always the same, so that it is compiled for them alone."""
+    return (
+        allocation.jobs,
+        allocation.offsets,
+        np.ascontiguousarray(allocation.servers),
+        np.ascontiguousarray(allocation.gpus, dtype=np.float64),
+        allocation.share,
+    )
+
+
 @compiled
 def _extended(
     before_jobs: Ints,
     before_offsets: Ints,
     before_servers: Ints,
-    before_gpus: Ints | Floats,
+    before_gpus: Floats,
     before_share: Floats,
     jobs: Ints,
     offsets: Ints,
     servers: Ints,
-    gpus: Ints | Floats,
+    gpus: Floats,
     share: Floats,
 ) -> tuple[Flags, Flags]:
     """(jobs after, jobs before): whether a job holds exactly what it held. Both ascending."""

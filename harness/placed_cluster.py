@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +11,7 @@ import numpy as np
 
 from harness.job_table import Flags, JobTable
 from harness.scheduling.allocation import Allocation
+from traces.input_pipeline import Share
 from traces.results import IterationSpan
 from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
@@ -30,8 +32,13 @@ class NetworkJobs(Protocol):
         """From its next iteration on, ``job`` keeps to another grid, or to none."""
         ...
 
+    def change_share(self, job: Job) -> None:
+        """From its next iteration on, ``job`` has the share of its servers that it says."""
+        ...
+
     def run(self, until_s: float) -> None:
-        """Let time pass until ``until_s``, in seconds since the start of all."""
+        """Let time pass until ``until_s``, in seconds since the start of all; less where a person
+        stops the run."""
         ...
 
     def spans(self, job: str) -> Sequence[IterationSpan]:
@@ -40,11 +47,16 @@ class NetworkJobs(Protocol):
 
 
 class HasShifts(Protocol):
-    """The scheduler, of which a cluster takes the time-shifts as well."""
+    """The scheduler, of which a cluster takes the time-shifts and the shares as well."""
 
     @property
     def shifts(self) -> Mapping[str, TimeShift]:
         """Of the jobs that run and share links."""
+        ...
+
+    @property
+    def shares(self) -> Mapping[str, Share]:
+        """Of each worker of the jobs that run; empty where CPUs and memory are not divided."""
         ...
 
 
@@ -58,11 +70,37 @@ class Stint:
     spans: tuple[IterationSpan, ...]
 
 
+@dataclass
+class _Running:
+    """A job that runs. first_iteration: how many it had done before. batches_left: when it was
+    started. counted: iterations since then, as of the end of the last round."""
+
+    job: Job
+    first_iteration: int
+    batches_left: int
+    counted: int = 0
+
+    @property
+    def iterations(self) -> int:
+        """That it takes to its end; the last may be of more batches than are left."""
+        return math.ceil(self.batches_left / self.job.profile.num_gpus)
+
+    @property
+    def batches_left_now(self) -> int:
+        """As of the end of the last round."""
+        return max(self.batches_left - self.counted * self.job.profile.num_gpus, 0)
+
+
 class PlacedCluster:
     """Starts and ends jobs as their leases say, and writes down in the JobTable how far they came.
 
     A job that is started begins ``restart`` after the round does. Its last iteration ends when it
     ends; its servers are free from the next round on. stints: of all jobs, as they ended.
+
+    The work of a job is counted in batches of one GPU, of which each of its workers does one in an
+    iteration, and is as many as its iterations have with the workers that it asks for. In the table
+    iterations are such, and broken where it had other numbers of workers. Whole iterations alone
+    count: the one under way when a job is taken off is lost and done again, by whoever has it next.
     """
 
     def __init__(
@@ -72,8 +110,12 @@ class PlacedCluster:
         self._table = table
         self._network = network
         self._scheduler = scheduler
-        self._running: dict[int, Job] = {}
-        self._done_before: dict[int, int] = {}
+        self._running: dict[int, _Running] = {}
+        self._iterations = dict.fromkeys(range(len(table)), 0)
+        self._batches_left = {
+            row: int(table.iterations[row]) * job.profile.num_gpus
+            for row, job in enumerate(arm.jobs)
+        }
         self._shifts: dict[str, TimeShift | None] = {}
         self.stints: list[Stint] = []
 
@@ -90,6 +132,7 @@ class PlacedCluster:
         for position, row in enumerate(allocation.jobs.tolist()):
             shift = self._scheduler.shifts.get(self._arm.jobs[row].id)
             if row in self._running:
+                self._give(row, self._scheduler.shares.get(self._arm.jobs[row].id))
                 self._keep_to(self._arm.jobs[row].id, shift)
             else:
                 self._start(row, self._servers(allocation, position), start_s + restart_s, shift)
@@ -114,11 +157,19 @@ class PlacedCluster:
         table = self._table
         if np.isnan(table.start_s[row]):
             table.start_s[row] = start_s
-        done = int(table.done_iterations[row])
-        job = self._arm.jobs[row].model_copy(update={"servers": servers, "start_s": start_s})
-        self._running[row], self._done_before[row] = job, done
+        share = self._scheduler.shares.get(self._arm.jobs[row].id)
+        job = self._arm.jobs[row].on(servers).with_share(share)
+        job = job.model_copy(update={"start_s": start_s})
+        running = _Running(job, self._iterations[row], self._batches_left[row])
+        self._running[row] = running
         self._shifts[job.id] = shift
-        self._network.start(job, int(table.iterations[row]) - done, shift)
+        self._network.start(job, running.iterations, shift)
+
+    def _give(self, row: int, share: Share | None) -> None:
+        running = self._running[row]
+        if share != running.job.share:
+            running.job = running.job.with_share(share)
+            self._network.change_share(running.job)
 
     def _keep_to(self, job: str, shift: TimeShift | None) -> None:
         if shift != self._shifts[job]:
@@ -126,11 +177,15 @@ class PlacedCluster:
             self._network.change_shift(job, shift)
 
     def _write_down(self, row: int, round_start_s: float) -> None:
-        table, round_s = self._table, self._arm.scheduler.round
-        spans = self._network.spans(self._running[row].id)
-        table.done_iterations[row] = self._done_before[row] + len(spans)
+        table, round_s, running = self._table, self._arm.scheduler.round, self._running[row]
+        spans = self._network.spans(running.job.id)
+        running.counted = len(spans)
+        self._iterations[row] = running.first_iteration + running.counted
+        self._batches_left[row] = running.batches_left_now
+        asked_for = self._arm.jobs[row].profile.num_gpus
+        table.done_iterations[row] = table.iterations[row] - self._batches_left[row] / asked_for
         table.last_served_s[row] = round_start_s + round_s
-        if table.done_iterations[row] < table.iterations[row]:
+        if self._batches_left[row]:
             table.attained_s[row] += round_s
             return
         table.finish_s[row] = spans[-1].end_s
@@ -138,9 +193,9 @@ class PlacedCluster:
         self._end(row)
 
     def _end(self, row: int) -> None:
-        job, before = self._running.pop(row), self._done_before[row]
+        running = self._running.pop(row)
+        job = running.job
         # An iteration that ended after the round did is not in the table, and is done again.
-        count = int(self._table.done_iterations[row]) - before
-        spans = tuple(self._network.spans(job.id)[:count])
+        spans = tuple(self._network.spans(job.id)[: running.counted])
         self._network.end(job.id)
-        self.stints.append(Stint(job.id, before, job.servers, spans))
+        self.stints.append(Stint(job.id, running.first_iteration, job.servers, spans))

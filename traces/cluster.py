@@ -174,8 +174,12 @@ class Cluster:
 
         variant: 0 to MAX_VARIANTS - 1; those from ``num_variants`` on repeat earlier ones.
         """
-        nodes = self._routes.path(source, destination, variant)
+        nodes = self.nodes_on_path(source, destination, variant)
         return tuple(Port(node, peer) for node, peer in itertools.pairwise(nodes))
+
+    def nodes_on_path(self, source: str, destination: str, variant: int = 0) -> tuple[str, ...]:
+        """The same by the nodes that it comes to, both ends included."""
+        return self._routes.path(source, destination, variant)
 
     def num_variants(self, source: str, destination: str) -> int:
         """How many variants, from 0 on, are different paths; MAX_VARIANTS at most.

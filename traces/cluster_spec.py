@@ -10,7 +10,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from traces.cluster import Fabric, Sharing
 from traces.errors import BadInputError
-from traces.quantities import RateBps
+from traces.quantities import RateBps, SizeBytes
 from traces.scenario_file import Strict
 from traces.topologies import PRESETS
 from traces.topologies.imported import ImportedCluster, read_topology
@@ -19,7 +19,7 @@ from traces.topologies.preset import Preset
 DEFAULT_PRESET = "dumbbell"
 
 
-_KEYS_BESIDE = ("dedicated", "gpus")
+_KEYS_BESIDE = ("dedicated", "gpus", "cpus", "memory")
 
 
 class TopologyFile(Strict):
@@ -44,7 +44,8 @@ class TopologyFile(Strict):
 
 class ClusterSpec(Strict):
     """The cluster. ``dedicated`` gives each job a whole copy of it, for the ideal; ``gpus`` is how
-    many workers a scheduler may place on each server.
+    many workers a scheduler may place on each server, among which it divides ``cpus`` and
+    ``memory`` if it has a mechanism for that.
 
     ``preset`` (``dumbbell`` where nothing is said) or ``topology`` decides which keys stand beside
     them, all at one level of the file.
@@ -53,6 +54,8 @@ class ClusterSpec(Strict):
     network: Preset | TopologyFile
     dedicated: bool = False
     gpus: int = Field(default=1, ge=1, le=64)
+    cpus: float | None = Field(default=None, gt=0, le=1024, allow_inf_nan=False)
+    memory: SizeBytes | None = None
 
     @model_validator(mode="wrap")
     @classmethod

@@ -58,15 +58,19 @@ class Transfer:
 class Demand:
     """A compute timeline of ``compute_s`` with transfers on it, in order of ``ready_s``.
 
-    An iteration ends when the timeline and all transfers have ended.
+    An iteration ends when the timeline and all transfers have ended, and the samples of the next
+    are there: ``input_s`` is what the input pipeline takes for them from the start of this one on,
+    while it computes and sends. 0 where nobody waits for them.
     """
 
     compute_s: float
     transfers: tuple[Transfer, ...]
+    input_s: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.compute_s < float("inf"):
-            raise ValueError(f"compute_s is {self.compute_s}, and must be zero or more")
+        for name in ("compute_s", "input_s"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} is {getattr(self, name)}, and must be zero or more")
         for index, transfer in enumerate(self.transfers):
             if not 0 <= transfer.ready_s <= self.compute_s:
                 raise ValueError(
@@ -132,5 +136,5 @@ def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:
             phases[-1] = Phase(phases[-1].start_s, end_s, rate_bps)
         else:
             phases.append(Phase(start_s, end_s, rate_bps))
-    period_s = max(demand.compute_s + held_s, network_free_s, others_end_s)
+    period_s = max(demand.compute_s + held_s, network_free_s, others_end_s, demand.input_s)
     return DemandCurve(period_s, tuple(phases))

@@ -59,6 +59,33 @@ class ProfileSources:
             f"{profile.batch_size} was measured; the reconstructed one is used",
         )
 
+    def choices(
+        self, name: str, profile: ModelProfile, most_workers: int
+    ) -> tuple[ModelProfile, ...]:
+        """``profile``, which ``name`` was found to be, with up to ``most_workers`` workers.
+
+        The profiles with as large a batch on each GPU and from the same source, by ascending
+        number of workers: other measured ones of a measured one, reconstructions of a
+        reconstructed one. A file is of one number alone.
+        """
+        batch = profile.batch_size
+        if batch is None:
+            return (profile,)
+        if profile in self.measured.get((name, profile.num_gpus), []):
+            return tuple(
+                each
+                for num_workers in range(1, most_workers + 1)
+                for each in self.measured.get((name, num_workers), [])
+                if each.batch_size == batch * num_workers / profile.num_gpus
+            )
+        if name not in RECONSTRUCTED:
+            return (profile,)
+        return tuple(
+            RECONSTRUCTED[name].profile(num_workers, batch // profile.num_gpus)
+            for num_workers in RECONSTRUCTED[name].workers
+            if num_workers <= most_workers
+        )
+
     def _measured(
         self, name: str, num_workers: int, batch_per_gpu: int | None
     ) -> ModelProfile | None:

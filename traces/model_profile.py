@@ -17,6 +17,9 @@ MAX_FILE_BYTES = 64 * 2**20
 
 Provenance = Literal["measured", "published", "reconstructed"]
 
+_NOT_OF_MODEL = {"demand": {"input_s"}}
+"""What a job's share of CPUs makes of a demand, and no profile holds."""
+
 
 class ModelProfile(BaseModel):
     """What is known of one model at one batch size and number of GPUs.
@@ -82,7 +85,10 @@ class _ProfileDocument(BaseModel):
 def profile_document(profile: ModelProfile) -> dict[str, object]:
     """The JSON document of ``profile``, as plain data."""
     document = _ProfileDocument.model_validate(
-        {"schema_version": SCHEMA_VERSION, **profile.model_dump(mode="python")}
+        {
+            "schema_version": SCHEMA_VERSION,
+            **profile.model_dump(mode="python", exclude=_NOT_OF_MODEL),
+        }
     )
     return document.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
 

@@ -162,6 +162,8 @@ class _Ways:
         self._even = self._least == np.maximum.reduceat(self._paths_through, self._starts)
         # Whether every node has as many paths through each of its choices.
         self.even = bool(self._even.all())
+        self._choosing = self._tails[self._starts]
+        self._before = np.cumsum(self._paths_through) - self._paths_through
         self.next_hops = functools.cache(self._next_hops)
 
     def _next_hops(self, variant: int) -> Indices:
@@ -172,22 +174,15 @@ class _Ways:
         look at, and this node takes the sum of both mod m, so that the first variants differ in
         all their choices. Where they have different numbers, each choice has a range of its own.
         """
-        nodes = self._tails[self._starts]
-        number = variant % self.num_paths[nodes]
+        number = variant % self.num_paths[self._choosing]
         wanted = (number // self._least + number % self._least) % self._choices
-        place = np.arange(len(self._tails)) - np.repeat(self._starts, self._choices)
-        through = self._paths_through
-        before = np.cumsum(through) - through
-        range_start = before - np.repeat(before[self._starts], self._choices)
-        number_of_hop = np.repeat(number, self._choices)
-        in_range = (range_start <= number_of_hop) & (number_of_hop < range_start + through)
-        chosen = np.where(
-            np.repeat(self._even, self._choices),
-            place == np.repeat(wanted, self._choices),
-            in_range,
-        )
+        chosen = self._starts + wanted
+        if not self.even:
+            path = self._before[self._starts] + number
+            in_range = np.searchsorted(self._before, path, side="right") - 1
+            chosen = np.where(self._even, chosen, in_range)
         found = np.full(len(self.num_paths), _NOWHERE, dtype=np.int64)
-        found[self._tails[chosen]] = self._heads[chosen]
+        found[self._choosing] = self._heads[chosen]
         found[self._neighbours] = _HERE
         return found
 

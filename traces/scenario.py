@@ -10,12 +10,17 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from traces.cluster import Cluster
 from traces.cluster_spec import ClusterSpec
 from traces.errors import BadInputError
+from traces.input_pipeline import Share, find_pipeline, with_input
 from traces.job_profiles import FoundProfile, ProfileSources, read_measured_profiles
 from traces.link_events import EventSpec, LinkEvent, link_events
 from traces.model_profile import ModelProfile
 from traces.quantities import DurationS, SizeBytes
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario_file import Name, ScenarioFile, Strict
+from traces.sensitivity import Sensitivity
+from traces.server_pool import ServerGroup
+from traces.server_resources import server_resources
+from traces.unused_keys import check_used
 from traces.workload_spec import JobSpec, WorkloadSpec
 from traces.yaml_source import KeyPath, YamlSource
 
@@ -25,7 +30,8 @@ _LISTED = 16  # servers that an error names before it only counts them
 
 
 Interleaver = Literal["none", "cassini"]
-Placement = Literal["given", "random", "themis"]
+Placement = Literal["given", "pollux", "random", "themis"]
+Mechanism = Literal["none", "proportional", "tune"]
 Statistic = Literal["mean", "min", "tail"]
 Shares = Literal["given", "unequal", "gpu-intensity"]
 
@@ -34,20 +40,27 @@ class SchedulerSpec(Strict):
     """Who places jobs, and what sets them apart in time.
 
     placement: ``given`` where jobs name their servers; else a scheduler places their workers, and
-    decides anew every ``round``; a job that it starts begins after ``restart``. interleaver:
-    computes time-shifts: ``none``, or ``cassini``, which also takes the best of up to
+    decides anew every ``round``; a job that it starts begins after ``restart``. ``pollux`` chooses
+    their number as well, by the speed that profiles say, and reckons with ``restart``.
+    mechanism: divides the CPUs and the memory of a server among the workers that are placed on it,
+    ``proportional`` to their GPUs or as Synergy's ``tune``; with ``none`` samples are always there.
+    interleaver: computes time-shifts: ``none``, or ``cassini``, which also takes the best of up to
     ``candidates`` placements that the scheduler holds equal, by the ``ranking`` of links' scores.
+    precision: degrees between two rotations that are tried of the job with the shortest period;
+    five is what CASSINI's paper recommends (section 5.7). Far finer circles cannot be compared.
     shares: who gives jobs their weights or priorities: ``given`` in the file, ``unequal`` weights,
     or priorities by ``gpu-intensity``.
     """
 
     placement: Placement = "given"
+    mechanism: Mechanism = "none"
     interleaver: Interleaver = "none"
     shares: Shares = "given"
     round: Annotated[DurationS, Field(ge=1)] = 20.0
     restart: Annotated[DurationS, Field(ge=0.2)] = 1.0
     candidates: int = Field(default=10, ge=1, le=1000)
     ranking: Statistic = "mean"
+    precision: float = Field(default=5.0, ge=0.1, le=180, description="degrees")
 
 
 class TransportSpec(Strict):
@@ -96,20 +109,37 @@ class Job(Strict):
     """A job with its profile; worker rank i runs on ``servers[i]``; it starts at ``start_s``.
 
     servers: empty where a scheduler places the workers; start_s is then when the job arrives.
+    choices: profiles with each number of workers that a scheduler may give it, ascending and
+    ``profile`` among them; empty where it has that number alone.
     iterations: all of its own, warm-up included; None where they are the arm's.
     weight: its share of a port under ``weighted`` sharing, beside others' weights.
     priority: under ``priority`` sharing the greater goes first.
     path_variant: which of the equal paths its pairs take; a pair with fewer repeats its own.
+    input_pipeline: None where it waits for no samples. share: of each worker; None where CPUs and
+    memory are not divided, or not yet.
     """
 
     id: str
     profile: ModelProfile
+    choices: tuple[ModelProfile, ...] = ()
     servers: tuple[str, ...] = ()
     start_s: float = 0.0
     iterations: int | None = None
     weight: float = 1.0
     priority: int = 0
     path_variant: int = 0
+    input_pipeline: Sensitivity | None = None
+    share: Share | None = None
+
+    def with_share(self, share: Share | None) -> Job:
+        """The same job, whose workers have ``share``, with the demand that follows from it."""
+        if share is None:
+            return self
+        profile = self.profile
+        if self.input_pipeline is not None:
+            demand = with_input(profile.demand, self.input_pipeline, share)
+            profile = profile.model_copy(update={"demand": demand})
+        return self.model_copy(update={"share": share, "profile": profile})
 
     @property
     def connections(self) -> set[tuple[int, int]]:
@@ -119,6 +149,11 @@ class Job(Strict):
             for transfer in self.profile.demand.transfers
             for source, destination, _ in transfer.flows(self.profile.num_gpus)
         }
+
+    def on(self, servers: tuple[str, ...]) -> Job:
+        """The job with a worker on each of ``servers``, which are as many as it may have."""
+        profiles = {profile.num_gpus: profile for profile in (self.profile, *self.choices)}
+        return self.model_copy(update={"servers": servers, "profile": profiles[len(servers)]})
 
     @model_validator(mode="after")
     def _one_server_a_worker(self) -> Job:
@@ -133,7 +168,7 @@ class Arm(BaseModel):
     """One variant of the scenario, ready to be simulated or emulated.
 
     scheduler: with a placement other than ``given`` the jobs have no servers yet. gpus: of each
-    server.
+    server. resources: of all servers, where the scheduler has a mechanism that divides them.
 
     events: changes of links while it runs, in order of time; on each copy of the cluster.
     warnings: what of its topology is probably a mistake, and which jobs' profiles are not the
@@ -150,6 +185,7 @@ class Arm(BaseModel):
     warmup_iterations: int
     scheduler: SchedulerSpec = SchedulerSpec()
     gpus: int = 1
+    resources: ServerGroup | None = None
     transport: TransportSpec = TransportSpec()
     events: tuple[LinkEvent, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -224,12 +260,14 @@ def scenario_of(source: YamlSource) -> Scenario:
     """Check a scenario that was read. Raises BadInputError as load_scenario."""
     file = ScenarioFile(source, ScenarioSpec, SECTIONS)
     spec = file.base()
+    specs = dict(file.arms(spec.name))
+    check_used(file, specs)
     return Scenario(
         name=spec.name,
         description=spec.description,
         seed=spec.seed,
         scale=spec.scale,
-        arms=tuple(_arm(file, name, arm) for name, arm in file.arms(spec.name)),
+        arms=tuple(_arm(file, name, arm) for name, arm in specs.items()),
         file=file,
     )
 
@@ -257,12 +295,14 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
             Job(
                 id=job.id,
                 profile=found.profile,
+                choices=_choices(job, found.profile, sources, spec, len(cluster.servers)),
                 servers=tuple(job.servers or ()),
                 start_s=job.start,
                 iterations=job.iterations,
                 weight=job.weight,
                 priority=job.priority,
                 path_variant=job.path,
+                input_pipeline=_pipeline(file, name, path, job),
             )
         )
         _check_path_variant(file, name, (*path, "path"), cluster, jobs[-1])
@@ -275,10 +315,24 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
         warmup_iterations=spec.workload.warmup_iterations,
         scheduler=spec.scheduler,
         gpus=spec.cluster.gpus,
+        resources=_resources(file, name, spec, len(cluster.servers), jobs),
         transport=spec.transport,
         events=_events(file, name, spec, cluster),
         warnings=warnings,
     )
+
+
+def _choices(
+    job: JobSpec,
+    profile: ModelProfile,
+    sources: ProfileSources,
+    spec: ScenarioSpec,
+    num_servers: int,
+) -> tuple[ModelProfile, ...]:
+    """See Job. Pollux alone chooses, from one worker up to as many as there are GPUs."""
+    if spec.scheduler.placement != "pollux":
+        return ()
+    return sources.choices(job.profile, profile, num_servers * spec.cluster.gpus)
 
 
 def _check_servers(
@@ -305,6 +359,32 @@ def _check_servers(
             "jobs that a scheduler places have no copies of the cluster",
             "for the ideal, a preset whose jobs share no link: single-switch",
         )
+
+
+def _resources(
+    file: ScenarioFile[ScenarioSpec], arm: str, spec: ScenarioSpec, servers: int, jobs: list[Job]
+) -> ServerGroup | None:
+    """What the scheduler's mechanism divides; None where it has none."""
+    if spec.scheduler.mechanism == "none":
+        return None
+    pipelines = [job.input_pipeline for job in jobs]
+    placed = spec.scheduler.placement != "given"
+    try:
+        return server_resources(spec.cluster, servers, pipelines, placed=placed)
+    except BadInputError as error:
+        raise file.locate(error, arm) from None
+
+
+def _pipeline(
+    file: ScenarioFile[ScenarioSpec], arm: str, path: KeyPath, job: JobSpec
+) -> Sensitivity | None:
+    if job.input_pipeline is None:
+        return None
+    try:
+        return find_pipeline(job.input_pipeline)
+    except BadInputError as error:
+        where = (*path, "input_pipeline")
+        raise file.error(arm, where, error.problem, error.allowed) from None
 
 
 def _events(

@@ -14,7 +14,12 @@ MAX_WORKERS = 64
 class JobSpec(Strict):
     """One job: its profile (a known model, or a file beside the scenario), servers and start.
 
-    Jobs that a scheduler places have a number of ``workers`` instead of servers.
+    Jobs that a scheduler places have a number of ``workers`` instead of servers. Under Pollux that
+    is the number with which its ``iterations`` are counted: it may run with any other, as long as
+    its model spreads over it, with the same batch on each GPU and so with fewer iterations where it
+    has more. A job whose profile is a file always has its own number.
+    ``input_pipeline`` counts where the scheduler has a mechanism; a job without one waits for no
+    samples, whatever its share.
     ``weight`` and ``priority`` (the greater goes first) count where the sharing is of that name.
     """
 
@@ -25,6 +30,9 @@ class JobSpec(Strict):
     )
     servers: list[str] | None = Field(default=None, min_length=1, max_length=MAX_WORKERS)
     workers: int | None = Field(default=None, ge=1, le=MAX_WORKERS)
+    input_pipeline: str | None = Field(
+        default=None, description="a model of Synergy's, whose input pipeline it has"
+    )
     start: DurationS = Field(
         default=0.0, description="when its first iteration starts; with workers, when it arrives"
     )

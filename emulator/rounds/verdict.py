@@ -12,6 +12,7 @@ import numpy as np
 
 from emulator.rounds.evidence import CpuHeld, RunEvidence
 from emulator.verdict import (
+    QUOTA_LIMIT,
     Invariant,
     PortEvidence,
     Status,
@@ -22,7 +23,6 @@ from emulator.verdict import (
 )
 
 LATENESS_LIMIT_S = 1e-3
-QUOTA_LIMIT = 0.05
 CPU_ERROR_LIMIT = 0.02
 
 _MOSTLY_WORKING = 0.5

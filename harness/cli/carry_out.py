@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from emulator.fork_server import DIVIDED_KINDS, NETWORK_KINDS
 from emulator.interrupt import stop_on_signals
 from emulator.session import Session
 from harness.cli.options import default_output
@@ -40,7 +41,11 @@ def carry_out(
     scale = None if run_id is None else scale_of(scenario)
     directory = output or default_output(source.file)
     with contextlib.ExitStack() as stack:
-        session = stack.enter_context(Session(run_id)) if run_id is not None else None
+        session = None
+        if run_id is not None:
+            divides = any(arm.resources for arm in scenario.arms)
+            kinds = DIVIDED_KINDS if divides else NETWORK_KINDS
+            session = stack.enter_context(Session(run_id, limits=divides, kinds=kinds))
         made = prepare_directory(directory)
         stop = stack.enter_context(
             stop_on_signals(lambda: console.print("stopping after the iterations under way ..."))

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from emulator.fork_server import ROUNDS_KINDS
 from emulator.interrupt import stop_on_signals
 from emulator.rounds.scale import RoundsScale
 from emulator.session import Session
@@ -58,7 +59,7 @@ def carry_out_rounds(
         states_of(resume)
     directory = output or default_output(source.file)
     with contextlib.ExitStack() as stack:
-        session = stack.enter_context(Session(run_id, limits=True))
+        session = stack.enter_context(Session(run_id, limits=True, kinds=ROUNDS_KINDS))
         made = prepare_directory(directory)
         place = directory / "emulated" if predicts else directory
         place.mkdir(exist_ok=True)

@@ -12,7 +12,8 @@ from emulator.networks import plan_arm
 from harness.cli.options import check_arm, json_option, run_id_option, scenario_argument
 from harness.cli.show import print_json, print_warnings
 from harness.experiments.run import arms_of, scale_of
-from traces.quantities import format_duration, format_rate
+from harness.scheduling.placed.resources import proportional_share
+from traces.quantities import format_duration, format_rate, format_size
 from traces.rounds_scenario import is_rounds_scenario
 from traces.scenario import scenario_of
 from traces.scenario_file import ScenarioFile
@@ -60,7 +61,15 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
                 for network in networks
                 for change in network.changes
             ]
-            documents.append({"arm": arm.name, "commands": commands, "events": changes})
+            share = proportional_share(arm)
+            documents.append(
+                {
+                    "arm": arm.name,
+                    "proportional_share": None if share is None else asdict(share),
+                    "commands": commands,
+                    "events": changes,
+                }
+            )
     if as_json:
         print_json({"run_id": run_id, "scale": asdict(scale), "arms": documents})
         return
@@ -72,8 +81,16 @@ def plan(scenario_file: Path, only_arm: str | None, run_id: str, as_json: bool) 
         f"# budget: {format_rate(scale.budget_hop_bps)} x hops, {scale.budget_source}; "
         f"with all jobs sending at once {format_rate(scale.load_hop_bps)}"
     )
+    if scale.cpu is not None:
+        click.echo(
+            f"# CPUs: one is {1 / scale.cpu.divisor:.2%} of a core, where a mechanism divides them "
+            f"({scale.cpu.reason})"
+        )
     for document in documents:
         click.echo(f"# arm {document['arm']}")
+        if document["proportional_share"] is not None:
+            cpus, memory_bytes = document["proportional_share"].values()
+            click.echo(f"# a GPU's share: {cpus:g} CPUs, {format_size(memory_bytes)}")
         for command in document["commands"]:
             click.echo(command)
         for change in document["events"]:

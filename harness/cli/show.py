@@ -16,7 +16,7 @@ from rich.table import Table
 
 from emulator.emulate import Progress as ProgressCallback
 from harness.cli.options import INTERRUPTED, is_quiet
-from harness.report.words import quantity
+from harness.report.words import clipped_words, quantity
 
 console = Console(stderr=True, highlight=False)
 if not console.is_terminal:
@@ -141,13 +141,31 @@ def print_verdicts(verdicts: Mapping[str, dict[str, Any]]) -> None:
         console.print(f"not enforced: {clause}")
 
 
+def print_shares(arm: dict[str, Any]) -> None:
+    """A line with the CPUs of each job's workers, where a mechanism gave them."""
+    schedule = arm.get("schedule") or {}
+    side = schedule.get("measured") or schedule.get("predicted") or {}
+    shares = side.get("shares") or {}
+    if shares:
+        cpus = {job: [f"{share['cpus']:g}" for share in held] for job, held in shares.items()}
+        words = ", ".join(f"{job} {', then '.join(held)}" for job, held in cpus.items())
+        console.print(f"{arm['name']}: CPUs of each worker, {schedule['mechanism']}: {words}")
+
+
 def print_summary(summary: dict[str, Any]) -> None:
     """The table of arms, every warning and failed invariant in words, and what was not enforced."""
     console.print(arms_table(summary))
+    for arm in summary["arms"]:
+        print_shares(arm)
     warnings = {
         warning for arm in summary["arms"] if arm["scale"] for warning in arm["scale"]["warnings"]
     }
     warnings |= {f"no score: {why}" for arm in summary["arms"] for why in arm["incomparable"]}
+    warnings |= {
+        clipped_words(arm["name"], job, share)
+        for arm in summary["arms"]
+        for job, share in arm["clipped"].items()
+    }
     print_warnings(sorted(warnings))
     print_verdicts({arm["name"]: arm["verdict"] for arm in summary["arms"] if arm["verdict"]})
     if summary["interrupted"]:

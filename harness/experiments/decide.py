@@ -9,6 +9,7 @@ from harness.experiments.placed import check_placed
 from harness.scheduling.cassini.interleaving import Interleaving, interleave
 from harness.scheduling.cassini.links import shared_links
 from harness.scheduling.cassini.memo import Rotations
+from harness.scheduling.cassini.precision import Precision
 from harness.scheduling.cassini.rotation import score_at
 from harness.scheduling.interleavers import INTERLEAVERS
 from harness.simulation.rates import SHARINGS
@@ -44,7 +45,7 @@ def decide(arm: Arm) -> Decision:
         check_placed(arm)
         return Decision(interleave([], Rotations()), {}, None)
     links = [] if arm.dedicated else shared_links(arm.cluster, arm.jobs)
-    interleaving = interleave(links, Rotations())
+    interleaving = interleave(links, Rotations(Precision(arm.scheduler.precision)))
     shifts = INTERLEAVERS[arm.interleaver](arm, interleaving)
     starts = {job.id: job.start_s for job in arm.jobs}
     scores = []

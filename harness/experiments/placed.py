@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from harness.leases import Leases
 from harness.placed_cluster import NetworkJobs, PlacedCluster, Stint
 from harness.rounds import run_rounds
 from harness.scheduling.placed.scheduler import PlacedScheduler, ScheduleRecord
+from harness.scheduling.pollux.placements import MOST_SERVERS
 from traces.errors import BadInputError
 from traces.results import IterationRow, iteration_rows
 from traces.scenario import Arm
@@ -29,6 +31,26 @@ class PlacedRun:
     record: ScheduleRecord
     stopped: bool
 
+    def iterations_wanted(self, arm: Arm) -> int:
+        """How many all jobs take to their ends: those that they did, and what is left of their work
+        with the workers that they ask for.
+
+        The work is that of the scenario, and what is done of it that of the stints, whatever the
+        table says. An iteration more than it takes is one too many.
+        """
+        return sum(
+            _iterations_wanted(
+                arm.iterations_of(job) * job.profile.num_gpus,
+                job.profile.num_gpus,
+                [
+                    (len(stint.servers), len(stint.spans))
+                    for stint in self.stints
+                    if stint.job == job.id
+                ],
+            )
+            for job in arm.jobs
+        )
+
     def iteration_rows(self, arm: Arm) -> list[IterationRow]:
         """The iterations table. With every start of a job comes a warm-up of its own."""
         return [
@@ -40,9 +62,23 @@ class PlacedRun:
         ]
 
 
+def _iterations_wanted(batches: int, workers: int, done: Sequence[tuple[int, int]]) -> int:
+    """Of a job of so many ``batches`` of one GPU. done: (workers, iterations) one after the other.
+
+    workers: with which the rest is done.
+    """
+    wanted = 0
+    for workers_then, iterations in done:
+        taken = min(iterations, math.ceil(batches / workers_then))
+        batches = max(batches - taken * workers_then, 0)
+        wanted += taken
+    return wanted + math.ceil(batches / workers)
+
+
 def check_placed(arm: Arm) -> None:
     """Refuse jobs that no placement has room for. Raises BadInputError."""
     num_gpus = len(arm.cluster.servers) * arm.gpus
+    under_pollux = min(num_gpus, MOST_SERVERS * arm.gpus)
     previous_s = 0.0
     for number, job in enumerate(arm.jobs):
         if job.profile.num_gpus > num_gpus:
@@ -50,6 +86,14 @@ def check_placed(arm: Arm) -> None:
                 f"job {job.id!r} has {job.profile.num_gpus} workers, and arm {arm.name!r} "
                 f"{num_gpus} GPUs",
                 allowed=f"at most {num_gpus}",
+                key=f"workload.jobs.{number}.workers",
+            )
+        least = min((profile.num_gpus for profile in job.choices), default=0)
+        if least > under_pollux:
+            raise BadInputError(
+                f"job {job.id!r} has {least} workers or more, and Pollux puts a job on "
+                f"{MOST_SERVERS} servers at most, which have {under_pollux} GPUs",
+                allowed=f"at most {under_pollux}",
                 key=f"workload.jobs.{number}.workers",
             )
         if job.start_s < previous_s:
@@ -61,6 +105,22 @@ def check_placed(arm: Arm) -> None:
         previous_s = job.start_s
 
 
+def _table_of(arm: Arm) -> JobTable:
+    return JobTable.of(
+        submit_s=np.array([job.start_s for job in arm.jobs]),
+        kind=np.arange(len(arm.jobs), dtype=np.int64),
+        num_gpus=np.array([job.profile.num_gpus for job in arm.jobs], dtype=np.int64),
+        iterations=np.array([float(arm.iterations_of(job)) for job in arm.jobs]),
+    )
+
+
+def rehearse(arm: Arm, seed: int) -> None:
+    """Decide once about all jobs of ``arm``: what a first decision loads takes half a second, which
+    jobs of an emulation would wait for."""
+    scheduler = PlacedScheduler(arm, _table_of(arm), seed)
+    scheduler.decide(np.arange(len(arm.jobs)), arm.jobs[-1].start_s)
+
+
 def run_placed(
     arm: Arm,
     seed: int,
@@ -68,16 +128,11 @@ def run_placed(
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> PlacedRun:
-    """Run ``arm`` until all jobs are done; once a stop is wanted, until the round under way ends.
+    """Run ``arm`` until all jobs are done; once a stop is wanted, no further round begins.
 
     progress: is told how many iterations of all are done.
     """
-    table = JobTable.of(
-        submit_s=np.array([job.start_s for job in arm.jobs]),
-        kind=np.arange(len(arm.jobs), dtype=np.int64),
-        num_gpus=np.array([job.profile.num_gpus for job in arm.jobs], dtype=np.int64),
-        iterations=np.array([float(arm.iterations_of(job)) for job in arm.jobs]),
-    )
+    table = _table_of(arm)
     scheduler = PlacedScheduler(arm, table, seed)
     cluster = PlacedCluster(arm, table, network, scheduler)
     total = int(table.iterations.sum())

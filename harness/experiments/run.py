@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from emulator.budget_store import budget_here
+from emulator.cpu_scale import plan_cpu_scale
 from emulator.emulate import Progress, emulate_arm, emulate_scheduled
 from emulator.kernel_features import require_netem
 from emulator.measurement import ArmMeasurement
@@ -14,11 +16,11 @@ from emulator.networks import PlannedNetwork, plan_arm
 from emulator.scale import ScalePlan, plan_scale
 from emulator.session import Session
 from harness.experiments.decide import Decision, decide
-from harness.experiments.placed import PlacedRun, run_placed
+from harness.experiments.placed import PlacedRun, rehearse, run_placed
 from harness.experiments.predict import ArmPrediction, predict_arm, predict_placed
 from harness.scheduling.shares import with_shares
 from netshaper.ecn.marking import Marking
-from traces.errors import BadInputError
+from traces.errors import BadInputError, MissingCapabilityError
 from traces.link_events import Change
 from traces.results import IterationRow
 from traces.scenario import Arm, Scenario
@@ -44,7 +46,9 @@ def scale_of(scenario: Scenario) -> ScalePlan:
     """The one ScalePlan of a scenario on this box, within its budget as measured or assumed."""
     divisor = scenario.scale.rate_divisor
     try:
-        return plan_scale(scenario.arms, budget_here(), None if divisor == "auto" else divisor)
+        plan = plan_scale(scenario.arms, budget_here(), None if divisor == "auto" else divisor)
+        cores = len(os.sched_getaffinity(0))
+        return replace(plan, cpu=plan_cpu_scale(scenario.arms, cores))
     except BadInputError as error:
         raise scenario.locate(error) from None
 
@@ -97,6 +101,10 @@ def emulate_all(
     """Emulate every arm, one after the other: they would disturb each other. Stops when asked."""
     if any(event.change is Change.LATENCY for result in results for event in result.arm.events):
         require_netem()
+    if any(result.arm.resources for result in results) and "cpu" in session.missing_limits:
+        raise MissingCapabilityError(
+            "shares of CPUs cannot be kept here", remedy=session.missing_limits["cpu"]
+        )
     first_network = 0
     for result in results:
         if stop_wanted():
@@ -123,11 +131,15 @@ def _emulate_scheduled(
     progress: Progress,
     stop_wanted: Callable[[], bool],
 ) -> None:
-    def drive(jobs: EmulatedNetworkJobs, stop: Callable[[], bool]) -> list[IterationRow]:
+    def drive(
+        jobs: EmulatedNetworkJobs, stop: Callable[[], bool]
+    ) -> tuple[list[IterationRow], int]:
         shown = _shown(progress, f"emulating {result.arm.name}")
         result.schedule = run_placed(result.arm, result.seed, jobs, shown, stop)
-        return result.schedule.iteration_rows(result.arm)
+        rows = result.schedule.iteration_rows(result.arm)
+        return rows, result.schedule.iterations_wanted(result.arm)
 
+    rehearse(result.arm, result.seed)
     result.measurement = emulate_scheduled(session, result.arm, network, scale, drive, stop_wanted)
 
 

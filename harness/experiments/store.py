@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from emulator.scale import ScalePlan
 from harness.experiments.run import ArmResult
 from harness.experiments.summary import all_jobs, job_rows, verdict_document
+from harness.job_table import Floats
 from harness.report.page import write_report
+from harness.scheduling.cassini.interleaving import RotatedLink
 from traces.provenance import provenance
 from traces.results import EventRow, IterationRow, LinkRow
 from traces.run_directory import write_json, write_table
@@ -101,25 +105,34 @@ def _write_scenario(
 
 
 def _circles_document(results: Sequence[ArmResult]) -> list[dict[str, Any]]:
-    """Demands and shifts of every group of contended links, for the report's circles."""
-    found = []
+    """Demands and shifts of every group of contended links, for the report's circles.
+
+    A group that several arms have alike stands once, with the shifts that each arm applies.
+    """
+    groups: dict[RotatedLink, dict[str, list[float]]] = {}
     for result in results:
         for each in result.decision.interleaving.links:
-            if each.rotation is None:
-                continue  # summary.json says why
-            link, circle = each.link, each.rotation.circle
-            found.append(
-                {
-                    "arm": result.arm.name,
-                    "jobs": list(link.jobs),
-                    "ports": [str(port) for port in link.ports],
-                    "capacity_bps": link.capacity_bps,
-                    "perimeter_s": circle.perimeter_s,
-                    "repeats": list(circle.repeats),
-                    "demand_bps": circle.demand_bps.tolist(),
-                    "applied_shifts_s": [result.decision.shift_s(job) for job in link.jobs],
-                    "best_shifts_s": list(each.rotation.shifts_s),
-                    "best_score": each.rotation.score,
-                }
-            )
-    return found
+            shifts_s = [result.decision.shift_s(job) for job in each.link.jobs]
+            groups.setdefault(each, {})[result.arm.name] = shifts_s
+    return [
+        {
+            "applied_shifts_s": applied,
+            "jobs": list(each.link.jobs),
+            "ports": [str(port) for port in each.link.ports],
+            "capacity_bps": each.link.capacity_bps,
+            "perimeter_s": each.rotation.circle.perimeter_s,
+            "repeats": list(each.rotation.circle.repeats),
+            "demand": [_steps(row) for row in each.rotation.circle.demand_bps],
+            "best_shifts_s": list(each.rotation.shifts_s),
+            "best_score": each.rotation.score,
+        }
+        for each, applied in groups.items()
+        if each.rotation is not None  # otherwise summary.json says why
+    ]
+
+
+def _steps(rates_bps: Floats) -> list[tuple[int, float]]:
+    """How many slices of the circle, one after the other, have which rate: (slices,) to steps."""
+    starts = np.flatnonzero(np.diff(rates_bps, prepend=np.nan))
+    lengths = np.diff(starts, append=len(rates_bps))
+    return list(zip(lengths.tolist(), rates_bps[starts].tolist(), strict=True))

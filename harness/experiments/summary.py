@@ -67,6 +67,7 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         "time_shifts_s": {job.id: result.decision.shift_s(job.id) for job in result.arm.jobs},
         "score": result.decision.score,
         "incomparable": list(result.decision.interleaving.incomparable),
+        "clipped": result.decision.interleaving.clipped,
         "affinity_loops": {
             "consistent": result.decision.interleaving.loops,
             "contradicting": len(result.decision.interleaving.contradictions),
@@ -78,11 +79,15 @@ def _arm(scale: ScalePlan | None, result: ArmResult) -> dict[str, Any]:
         predicted_schedule = prediction.placed if prediction else None
         document["schedule"] = {
             "placement": result.arm.scheduler.placement,
+            "mechanism": result.arm.scheduler.mechanism,
+            "cpu_use": _cpu_use(result),
             "round_s": result.arm.scheduler.round,
             "measured": result.schedule and _schedule(result.arm, result.schedule),
             "predicted": predicted_schedule and _schedule(result.arm, predicted_schedule),
         }
-        document["score"] = _mean_score(result.schedule or predicted_schedule)
+        schedule = result.schedule or predicted_schedule
+        document["score"] = _mean_score(schedule)
+        document["clipped"] = schedule.record.clipped if schedule else {}
     if measurement:
         document["adjustments"] = measurement.adjustments
         document["sampling"] = {
@@ -108,6 +113,18 @@ def _schedule(arm: Arm, run: PlacedRun) -> dict[str, Any]:
             )
         },
     }
+
+
+def _cpu_use(result: ArmResult) -> dict[str, dict[str, float]] | None:
+    """CPU seconds on this box of each job's input pipelines, over all its starts."""
+    if result.measurement is None or result.arm.resources is None:
+        return None
+    found: dict[str, dict[str, float]] = {}
+    for use in result.measurement.cpu:
+        of_job = found.setdefault(use.job, {"allowed_s": 0.0, "used_s": 0.0})
+        of_job["allowed_s"] += use.allowed_s
+        of_job["used_s"] += use.used_s
+    return found
 
 
 def _mean_score(run: PlacedRun | None) -> float | None:

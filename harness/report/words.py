@@ -97,6 +97,14 @@ def within(share: float) -> str:
     return f"within {math.ceil(size / step - 1e-9) * step:.3g}{SPACE}%"
 
 
+def clipped_words(arm: str, job: str, share: float) -> str:
+    """What no circle has of a job. share: of its bits."""
+    return (
+        f"in arm {arm} job {job} asks for more than the rate of a link: {percent(share)} of its "
+        "bits are on no circle"
+    )
+
+
 def port_name(port: str) -> str:
     """A port ``a->b`` as the link it feeds: ``a → b``."""
     return port.replace("->", " → ")

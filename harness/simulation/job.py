@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from emulator.timeshift import TimeShiftAgent
 from traces.cluster import Cluster, Port
+from traces.demand import Demand
 from traces.results import IterationSpan
 from traces.scenario import Job
 
@@ -26,7 +27,7 @@ class SimulatedFlow:
 @dataclass
 class SimulatedJob:
     """The same rules as the emulated worker's: transfers in order on each connection, blocking ones
-    hold the timeline, an iteration ends with the last of timeline and transfers."""
+    hold the timeline, an iteration ends with the last of timeline, transfers and the next input."""
 
     job: Job
     cluster: Cluster
@@ -41,7 +42,7 @@ class SimulatedJob:
     _connections: dict[tuple[int, int], list[SimulatedFlow]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._demand = self.job.profile.demand
+        self._demand = self._next_demand = self.job.profile.demand
         servers = self.job.servers
         self._flows = [
             [
@@ -81,9 +82,15 @@ class SimulatedJob:
             return self._start_s + self._held_s + ready_s
         return math.inf if self._connections else self._timeline_end_s
 
+    def take_demand(self, demand: Demand) -> None:
+        """From the next iteration on ``demand`` holds, which differs from this in its input."""
+        self._next_demand = demand
+
     @property
     def _timeline_end_s(self) -> float:
-        return self._start_s + self._held_s + self._demand.compute_s
+        """When it has computed, and has the samples of the next iteration."""
+        computed_s = self._start_s + self._held_s + self._demand.compute_s
+        return max(computed_s, self._start_s + self._demand.input_s)
 
     def advance(self, now_s: float) -> None:
         """Do all that is due at ``now_s``, after the flows were drained to it."""
@@ -132,3 +139,4 @@ class SimulatedJob:
         if not self.finished:
             self._start_s = self.agent.next_start_s(now_s) if self.agent else now_s
         self._held_s, self._next_transfer, self._first_sent_s = 0.0, 0, None
+        self._demand = self._next_demand

@@ -41,6 +41,10 @@ class SimulatedNetworkJobs:
         self._count(simulated)
         simulated.agent = agent_of(shift, 0.0)
 
+    def change_share(self, job: Job) -> None:
+        """From its next iteration on."""
+        self._jobs[job.id].take_demand(job.profile.demand)
+
     def run(self, until_s: float) -> None:
         """Let time pass."""
         self._network.run(until_s)

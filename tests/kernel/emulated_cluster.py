@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from emulator.fork_server import ROUNDS_KINDS
 from emulator.rounds.checkpoint import Checkpoint
 from emulator.rounds.lease import Held, Lease
 from emulator.rounds.run import EmulatedRun, RoundsEmulationSettings, emulated_run
@@ -55,7 +56,10 @@ def cluster(
         directory=directory or Path.cwd(),
         checkpoints=checkpoints or {},
     )
-    with Session(run_id, limits=True) as session, emulated_run(session, settings) as run:
+    with (
+        Session(run_id, limits=True, kinds=ROUNDS_KINDS) as session,
+        emulated_run(session, settings) as run,
+    ):
         yield run
 
 

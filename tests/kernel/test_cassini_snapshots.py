@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 
-from harness.experiments.reproduce.cassini.emulate import emulate_snapshots
-from harness.experiments.reproduce.cassini.snapshots import SHIFTED, SNAPSHOTS, TOGETHER, Size
+from harness.experiments.reproduce.cassini.emulated import emulate_snapshots
+from harness.experiments.reproduce.cassini.snapshots import SHIFTED, TOGETHER, Size
+from traces.generators.cassini_snapshots import SNAPSHOTS
 
 PAIR, TRIPLE = SNAPSHOTS[1], SNAPSHOTS[2]
 

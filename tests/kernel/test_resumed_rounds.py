@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from emulator.fork_server import ROUNDS_KINDS
 from emulator.rounds.scale import RoundsScale
 from emulator.rounds.steps import Divisors
 from emulator.session import Session
@@ -62,7 +63,7 @@ def emulate(run_id: str, directory: Path, *, resumes: bool) -> EmulatedResult:
     """The scenario in ``directory``, whose state is kept there."""
     scenario = rounds_scenario_of(ScenarioFile.read(directory / "scenario.yaml"))
     keep = KeptState(directory / "rounds-state.json", scenario.text, resumes)
-    with Session(run_id, limits=True) as session:
+    with Session(run_id, limits=True, kinds=ROUNDS_KINDS) as session:
         return emulate_arm(session, scenario.arms[0], 1, SCALE, keep=keep)
 
 

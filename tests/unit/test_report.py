@@ -85,16 +85,15 @@ def summary(**changes: Any) -> dict[str, Any]:
 
 
 def circle(**changes: Any) -> dict[str, Any]:
-    demand = [0.0] * 36 + [50e9] * 36
+    demand = [(36, 0.0), (36, 50e9)]
     return {
-        "arm": "together",
         "jobs": list(JOBS),
         "ports": [PORT],
         "capacity_bps": 50e9,
         "perimeter_s": ALONE_S,
         "repeats": [1, 1],
-        "demand_bps": [demand, demand],
-        "applied_shifts_s": [0.0, 0.0],
+        "demand": [demand, demand],
+        "applied_shifts_s": {"together": [0.0, 0.0]},
         "best_shifts_s": [0.0, ALONE_S / 2],
         "best_score": 1.0,
     } | changes
@@ -552,7 +551,7 @@ def test_csv_of_a_figure_is_a_table_that_can_be_read(tmp_path: Path) -> None:
     [
         ("summary.json", "{", None),
         ("summary.json", "{}", "scenario"),
-        ("circles.json", '[{"arm": "a"}]', "0.jobs"),
+        ("circles.json", '[{"ports": ["a"]}]', "0.jobs"),
         ("emulated/provenance.json", "[]", None),
     ],
 )
@@ -566,9 +565,35 @@ def test_damaged_documents_are_named(tmp_path: Path, file: str, text: str, key: 
 
 def test_a_circle_must_have_a_demand_for_each_job(tmp_path: Path) -> None:
     directory = write_run(tmp_path)
-    write_json(directory / "circles.json", [circle(demand_bps=[[1.0]])])
+    write_json(directory / "circles.json", [circle(demand=[[(72, 1.0)]])])
     with pytest.raises(BadInputError, match="missing for a job"):
         build_report([directory])
+
+
+@pytest.mark.parametrize(
+    "other", [[(71, 1.0)], [(36, 0.0), (37, 1.0)], [], [(2**24, 1.0)]], ids=str
+)
+def test_a_circle_has_the_same_slices_of_each_job(tmp_path: Path, other: Any) -> None:
+    directory = write_run(tmp_path)
+    write_json(directory / "circles.json", [circle(demand=[[(36, 0.0), (36, 1.0)], other])])
+    with pytest.raises(BadInputError) as error:
+        build_report([directory])
+    assert error.value.file == directory / "circles.json"
+
+
+def test_a_circle_of_too_many_slices_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    directory = write_run(tmp_path)
+    write_json(directory / "circles.json", [circle(demand=[[(2**23, 1.0)]] * 2)])
+    with pytest.raises(BadInputError, match="far too many"):
+        build_report([directory])
+
+
+def test_demand_that_no_circle_has_is_told(tmp_path: Path) -> None:
+    document = summary(arms=[arm("together", SHARED_S, clipped={"one": 0.25})])
+    text = page_of(write_run(tmp_path, document)).text.replace(SPACE, " ")
+    wanted = "In arm together job one asks for more than the rate of a link: 25.0 % of its bits"
+    assert wanted in text
+    assert "asks for more" not in page_of(write_run(tmp_path)).text
 
 
 def test_what_is_not_a_run_is_refused(tmp_path: Path) -> None:

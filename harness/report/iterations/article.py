@@ -14,7 +14,7 @@ from harness.report.iterations.figures.load import ports_by_load, ports_by_meeti
 from harness.report.iterations.figures.times import all_arms, one_arm
 from harness.report.iterations.figures.utilisation import utilisation
 from harness.report.iterations.sentences import outcome
-from harness.report.words import counted, listed, port_name, sentence
+from harness.report.words import clipped_words, counted, listed, port_name, sentence
 
 SCHEDULED_SCORE = (
     " Where a scheduler places the jobs it is the mean over the placements that the interleaver "
@@ -83,6 +83,11 @@ def _circles(run: RunData, identity: str) -> Html:
         tag("p", sentence(f"no circle in arm {arm.name}: {reason}"), class_="warning")
         for arm in run.summary.arms
         for reason in arm.incomparable
+    ]
+    reasons += [
+        tag("p", sentence(clipped_words(arm.name, job, share)), class_="warning")
+        for arm in run.summary.arms
+        for job, share in arm.clipped.items()
     ]
     if reasons and not groups:
         return join(*reasons)

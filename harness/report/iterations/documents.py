@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cached_property
+from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from harness.report.documents import Document
+from harness.report.thinning import Floats
 
 
 class Times(Document):
@@ -104,9 +107,16 @@ class EventRead(Document):
         return set(port.split("->")) == set(self.link)
 
 
+class ShareRead(Document):
+    """What each worker of a job had of its server."""
+
+    cpus: float
+    memory_bytes: float
+
+
 class ScheduledSide(Document):
     """How a scheduler's decisions went on one side. completion_s: from a job's arrival to its end;
-    None where it did not end."""
+    None where it did not end. shares: of each job, one after the other."""
 
     starts: int
     decisions: int
@@ -115,12 +125,14 @@ class ScheduledSide(Document):
     discarded_as_incomparable: int
     without_shifts: int
     completion_s: dict[str, float | None]
+    shares: dict[str, list[ShareRead]] = Field(default_factory=dict)
 
 
 class ScheduleRead(Document):
-    """Who placed the jobs of an arm, and how that went."""
+    """Who placed the jobs of an arm and divided their servers' CPUs, and how that went."""
 
     placement: str
+    mechanism: str = "none"
     round_s: float
     measured: ScheduledSide | None
     predicted: ScheduledSide | None
@@ -129,8 +141,9 @@ class ScheduleRead(Document):
 class ArmRead(Document):
     """One arm with what was done of it; difference: prediction over measurement - 1.
 
-    incomparable: why groups of contended links have no circle; there is no score then. schedule:
-    where a scheduler placed its jobs.
+    incomparable: why groups of contended links have no circle; there is no score then. clipped:
+    jobs that ask for more than a link has, and the share of their bits that no circle has.
+    schedule: where a scheduler placed its jobs.
     """
 
     name: str
@@ -145,6 +158,7 @@ class ArmRead(Document):
     time_shifts_s: dict[str, float]
     score: float | None
     incomparable: list[str] = Field(default_factory=list)
+    clipped: dict[str, float] = Field(default_factory=dict)
     verdict: VerdictRead | None
     scale: ScaleRead | None
     schedule: ScheduleRead | None = None
@@ -165,27 +179,43 @@ class Summary(Document):
     arms: list[ArmRead]
 
 
+MOST_SLICES = 2**23
+"""Of a circle, over all its jobs: more than any that is written has."""
+
+Step = tuple[Annotated[int, Field(ge=1, le=MOST_SLICES)], float]
+
+
 class Circle(Document):
     """One group of contended links: jobs that share the same ports.
 
-    demand_bps: shape (jobs, angles), the mean demand in each angle of the unified circle.
+    demand: of each job, steps around the unified circle, each so many of its slices long and with
+    its rate in bit/s. applied_shifts_s: of each job, by arm.
     """
 
-    arm: str
     jobs: list[str] = Field(min_length=1)
     ports: list[str] = Field(min_length=1)
     capacity_bps: float = Field(gt=0)
     perimeter_s: float = Field(gt=0)
-    demand_bps: list[list[float]]
-    applied_shifts_s: list[float]
+    demand: list[list[Step]]
+    applied_shifts_s: dict[str, list[float]]
     best_shifts_s: list[float]
     best_score: float
 
     @model_validator(mode="after")
     def _one_row_a_job(self) -> Circle:
-        of_jobs = (self.demand_bps, self.applied_shifts_s, self.best_shifts_s)
-        if any(len(values) != len(self.jobs) for values in of_jobs):
+        shifts_s = (self.best_shifts_s, *self.applied_shifts_s.values())
+        if {len(self.jobs)} != {len(self.demand), *map(len, shifts_s)}:
             raise ValueError("a demand or a shift is missing for a job")
-        if len({len(row) for row in self.demand_bps}) != 1 or not self.demand_bps[0]:
-            raise ValueError("the demands have different numbers of angles")
+        slices = [sum(length for length, _ in steps) for steps in self.demand]
+        if len(set(slices)) != 1 or not 0 < sum(slices) <= MOST_SLICES:
+            raise ValueError("the demands have different numbers of slices, none or far too many")
         return self
+
+    @cached_property
+    def demand_bps(self) -> Floats:
+        """Of each job in each slice, shape (jobs, slices)."""
+        rows = []
+        for steps in self.demand:
+            lengths, rates_bps = zip(*steps, strict=True)
+            rows.append(np.repeat(np.array(rates_bps, dtype=float), lengths))
+        return np.stack(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.report.html import Html, join, table, tag
 from harness.report.iterations.documents import ArmRead, ScheduledSide, ScheduleRead
 from harness.report.words import NOTHING, counted, duration, number, seconds, signed_percent
+from traces.quantities import format_size
 
 SIDES = ["measured", "predicted", "difference"]
 ARM_COLUMNS = ["Arm", "Placed by", "Round", "Ended", *SIDES]
@@ -12,6 +13,7 @@ DECISION_COLUMNS = [
     "Arm", "Side", "Starts", "Decisions", "Candidates", "Discarded", "Without shifts",
 ]  # fmt: skip
 JOB_COLUMNS = ["Arm", "Job", *SIDES]
+SHARE_COLUMNS = ["Arm", "Job", "CPUs", "Memory"]
 
 
 def schedule(arms: list[ArmRead]) -> Html:
@@ -21,6 +23,7 @@ def schedule(arms: list[ArmRead]) -> Html:
     """
     found = [(arm, arm.schedule) for arm in arms if arm.schedule is not None]
     by_job = [[arm.name, job, *_both(_times(one, job))] for arm, one in found for job in _jobs(one)]
+    shares = [row for arm, one in found for row in _shares(arm, one)]
     return join(
         table(
             "Completion times by arm",
@@ -49,6 +52,7 @@ def schedule(arms: list[ArmRead]) -> Html:
             "Without shifts: decisions in which all were, so that jobs ran as they came.",
             class_="remark",
         ),
+        *([table("CPUs of each worker", SHARE_COLUMNS, shares, "--nn")] if shares else ()),
         tag(
             "details",
             tag("summary", "The completion of each job"),
@@ -81,6 +85,20 @@ def _decisions(arm: ArmRead, schedule: ScheduleRead) -> list[list[str]]:
             compared = [NOTHING] * len(compared)
         rows.append([arm.name, name, number(side.starts), number(side.decisions), *compared])
     return rows
+
+
+def _shares(arm: ArmRead, schedule: ScheduleRead) -> list[list[str]]:
+    """What each worker of a job had, under emulation if there was one, as it changed."""
+    side = schedule.measured or schedule.predicted
+    return [
+        [
+            f"{arm.name} ({schedule.mechanism})",
+            job,
+            ", then ".join(number(share.cpus) for share in shares),
+            ", then ".join(format_size(share.memory_bytes) for share in shares),
+        ]
+        for job, shares in (side.shares if side else {}).items()
+    ]
 
 
 def _sides(schedule: ScheduleRead) -> dict[str, ScheduledSide]:

@@ -28,6 +28,9 @@ _LARGE_PHASE = 0.01
 """A slice is no longer than the shortest phase that carries this share of its job's bits. What is
 shorter is averaged over a slice; no bit is lost."""
 
+_ROUNDING = 1e-9
+"""A rate that is above the capacity by no more of it is so by rounding."""
+
 _MAX_CELLS = 2**23
 """jobs^2 x slices, of which the search keeps a few numbers each in memory: some 300 MiB."""
 
@@ -170,7 +173,8 @@ def _shortest_phase_s(curves: Sequence[DemandCurve]) -> float:
 
 
 def _clipped_share(curve: DemandCurve, capacity_bps: float) -> float:
-    over = [phase for phase in curve.phases if phase.rate_bps > capacity_bps]
+    most_bps = capacity_bps * (1 + _ROUNDING)
+    over = [phase for phase in curve.phases if phase.rate_bps > most_bps]
     clipped_bits = sum((1 - capacity_bps / phase.rate_bps) * _bits(phase) for phase in over)
     return clipped_bits / sum(_bits(phase) for phase in curve.phases) if over else 0.0
 

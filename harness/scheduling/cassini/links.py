@@ -60,38 +60,41 @@ class ClusterLinks:
         self._cluster = cluster
         self._ports = cluster.ports
         self._rates_bps = [cluster.rate_bps(port) for port in self._ports]
-        self._position = {port: position for position, port in enumerate(self._ports)}
+        # By both nodes: thousands of paths are followed, and a Port for each hop takes its time.
+        self._position = {(port.node, port.peer): at for at, port in enumerate(self._ports)}
         self._alone: dict[_Structure, dict[tuple[int, ...], DemandCurve]] = {}
         self._curves: dict[DemandCurve, DemandCurve] = {}
 
     def footprint(self, job: Job) -> Footprint:
         """Of ``job`` on its servers. BadInputError for a sharing that cannot be simulated."""
-        flows_at: dict[Port, list[int]] = defaultdict(list)
+        flows_at: dict[int, list[int]] = defaultdict(list)
         for flow, (source, destination) in enumerate(sorted(job.connections)):
             servers = job.servers[source], job.servers[destination]
-            for port in self._cluster.path(*servers, job.path_variant):
-                flows_at[port].append(flow)
+            nodes = self._cluster.nodes_on_path(*servers, job.path_variant)
+            for hop in itertools.pairwise(nodes):
+                flows_at[self._position[hop]].append(flow)
+        used = [(position, tuple(flows)) for position, flows in sorted(flows_at.items())]
         # Of ports that carry the same flows only the slowest can hold them up.
-        slowest: dict[tuple[int, ...], Port] = {}
-        for port, flows in flows_at.items():
-            known = slowest.setdefault(tuple(flows), port)
-            if self._rate_bps(port) < self._rate_bps(known):
-                slowest[tuple(flows)] = port
+        slowest: dict[tuple[int, ...], int] = {}
+        for position, flows in used:
+            known = slowest.setdefault(flows, position)
+            if self._rates_bps[position] < self._rates_bps[known]:
+                slowest[flows] = position
         structure = _Structure(
             job.profile.demand,
             len(job.servers),
-            tuple(sorted((flows, self._rate_bps(port)) for flows, port in slowest.items())),
+            tuple(sorted((flows, self._rates_bps[at]) for flows, at in slowest.items())),
         )
         if structure not in self._alone:
             if len(self._alone) == MOST_KEPT:
                 self._alone.clear()
                 self._curves.clear()
-            curves = dedicated_curves(self._cluster, job, list(slowest.values()))
+            ports = [self._ports[position] for position in slowest.values()]
+            curves = dedicated_curves(self._cluster, job, ports)
             self._alone[structure] = {
                 flows: self._one_object(curve) for flows, curve in zip(slowest, curves, strict=True)
             }
         alone = self._alone[structure]
-        used = sorted((self._position[port], tuple(flows)) for port, flows in flows_at.items())
         return Footprint(
             job.id,
             np.array([position for position, _ in used], dtype=np.int64),
@@ -130,11 +133,11 @@ class ClusterLinks:
         """places_at: each port, and where its curve is in the footprint of each member."""
         rates_bps = [self._rates_bps[port] for port, _ in places_at]
         slowest_bps = min(rates_bps)
+        differ = max(rates_bps) > slowest_bps
         curves = []
         for index, member in enumerate(members):
             at_ports = [member.curves[places[index]] for _, places in places_at]
-            alike = all(curve is at_ports[0] for curve in at_ports)
-            if not alike or max(rates_bps) > slowest_bps:
+            if differ or any(curve is not at_ports[0] for curve in at_ports):
                 scales = [slowest_bps / rate_bps for rate_bps in rates_bps]
                 at_ports = [self._one_object(envelope(at_ports, scales))]
             curves.append(at_ports[0])
@@ -145,9 +148,6 @@ class ClusterLinks:
             tuple(curves[index] for index in order),
             slowest_bps,
         )
-
-    def _rate_bps(self, port: Port) -> float:
-        return self._rates_bps[self._position[port]]
 
     def _one_object(self, curve: DemandCurve) -> DemandCurve:
         return self._curves.setdefault(curve, curve)

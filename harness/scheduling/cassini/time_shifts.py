@@ -6,6 +6,7 @@ from harness.scheduling.cassini.affinity import connected
 from harness.scheduling.cassini.interleaving import Interleaving, JobShift
 from harness.scheduling.cassini.memo import Rotations
 from harness.scheduling.cassini.periods import within_period
+from harness.scheduling.cassini.precision import Precision
 from harness.scheduling.cassini.room import with_room
 from traces.errors import BadInputError
 from traces.scenario import Arm
@@ -40,7 +41,7 @@ def time_shifts(arm: Arm, interleaving: Interleaving) -> dict[str, TimeShift]:
             allowed="servers or paths without such a loop, or the interleaver none",
             key="scheduler.interleaver",
         )
-    roomy = with_room(interleaving, Rotations())
+    roomy = with_room(interleaving, Rotations(Precision(arm.scheduler.precision)))
     scores = least_scores(roomy)
     return {job: on_a_grid(shift, scores[job]) for job, shift in roomy.shifts.items()}
 

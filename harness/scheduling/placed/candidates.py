@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -32,16 +32,26 @@ def candidates(
     """Up to ``most`` placements of ``jobs`` beside those in ``kept``, which stay.
 
     The first packs them in the order of ``jobs``, each behind as few leaves as it can and where it
-    leaves the least room. Then come other rules, then orders and preferences that are drawn. Of
-    placements that the links cannot tell apart only the first is there, and those in which the same
-    jobs meet as in an earlier one, behind other leaves, come after all in which others do.
+    leaves the least room. Then come other rules, then orders and preferences that are drawn.
     """
     packings = _packings(jobs, free_gpus(servers, kept), leaves, rng)
     tries = len(_RULES) + _DRAWS * most if jobs else 1
+    placements = (
+        {**kept, **{job.id: leaves.by_rank(packing[job.id]) for job in jobs}}
+        for packing in itertools.islice(packings, tries)
+    )
+    return told_apart(placements, leaves, most)
+
+
+def told_apart(placements: Iterable[Placement], leaves: Leaves, most: int) -> list[Placement]:
+    """Up to ``most`` of ``placements``, of which no more are looked at than it takes.
+
+    Of those that the links cannot tell apart only the first is there, and those in which the same
+    jobs meet as in an earlier one, behind other leaves, come after all in which others do.
+    """
     found: dict[Hashable, tuple[int, Placement]] = {}
     companies: Counter[Hashable] = Counter()
-    for packing in itertools.islice(packings, tries):
-        placement = {**kept, **{job.id: leaves.by_rank(packing[job.id]) for job in jobs}}
+    for placement in placements:
         form, company = leaves.link_form(placement), leaves.company(placement)
         if form not in found:
             found[form] = companies[company], placement

@@ -31,12 +31,35 @@ class GpuServers:
 
 
 @dataclass(frozen=True)
+class Rounds:
+    """round_s: between two decisions. restart_s: from when a job is placed until it begins."""
+
+    round_s: float
+    restart_s: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A number of workers that a job may have.
+
+    *_iteration_s: of an iteration that shares no link, with all workers on one server, whose GPUs
+    exchange in no time, and on several.
+    """
+
+    workers: int
+    together_iteration_s: float
+    apart_iteration_s: float
+
+
+@dataclass(frozen=True)
 class WaitingJob:
     """A job that has arrived and not ended.
 
-    workers: each on a GPU of its own. iterations_left, iterations_done: may be broken numbers.
-    attained_s: time in which it held GPUs. dedicated_iteration_s: of an iteration that shares no
-    link. servers: of each worker, where it runs; empty where it does not.
+    workers: that it asks for, each on a GPU of its own. iterations_left, iterations_done: with that
+    number; may be broken. attained_s: time in which it held GPUs. dedicated_iteration_s: of an
+    iteration that shares no link. servers: of each worker, where it runs; empty where it does not.
+    starts: on other GPUs than it held. choices: by ascending number of workers, for a policy that
+    may give it another number.
     """
 
     id: str
@@ -47,6 +70,8 @@ class WaitingJob:
     attained_s: float
     dedicated_iteration_s: float
     servers: tuple[str, ...] = ()
+    starts: int = 0
+    choices: tuple[Choice, ...] = ()
 
 
 class PlacementPolicy(Protocol):

@@ -40,6 +40,17 @@ def held_equal(
     return found[:most]
 
 
+def is_held_equal(
+    problem: Problem, population: Population, placement: Placements, tolerance: float
+) -> bool:
+    """Whether one ``placement`` (jobs, servers) from elsewhere is valid and as fit as those of
+    ``held_equal`` have to be."""
+    repaired = placement[np.newaxis].copy()
+    problem.repair(repaired, np.random.default_rng(0))
+    least = (1 - tolerance) * population.values[population.best, 0]
+    return bool((repaired[0] == placement).all() and problem.values(repaired)[0, 0] >= least)
+
+
 def _in_order(placements: Placements, values: Floats) -> Placements:
     return placements[np.lexsort((-values[:, 1], -values[:, 0]))]
 

@@ -49,7 +49,7 @@ def fit(observations: Sequence[Observation]) -> IterationModel:
 
     if not observations:
         raise ValueError("a model needs an observation")
-    columns = np.array(observations, dtype=np.float64).T
+    columns = np.array(observations, dtype=np.float64).T.copy()  # _loss is compiled for one order
     servers, gpus, per_gpu, gradient_s, _ = columns
     start, least, most = np.array(_START), np.array(_LEAST), np.array(_MOST)
     pinned = _unseen(servers, gpus)

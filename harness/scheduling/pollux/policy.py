@@ -11,13 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.job_table import Floats, Ints
-from harness.scheduling.pollux.candidates import held_equal
+from harness.scheduling.pollux.candidates import held_equal, is_held_equal
 from harness.scheduling.pollux.placements import Placements, Problem
 from harness.scheduling.pollux.search import Population, search
-from harness.scheduling.pollux.speedup import Learned, speedups
-
-RESTART_S = 30.0
-"""What the policy takes a job to lose whenever it is placed anew."""
+from harness.scheduling.pollux.speedup import Known, speedups
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Job:
     attained_gpu_s: float
     restarts: int
     most_gpus: int
-    learned: Learned | None
+    learned: Known | None
     held: Ints | None
 
 
@@ -56,16 +53,31 @@ class Decision:
         found = held_equal(self.problem, self.population, most, tolerance, rng)
         return [self._by_job(placement) for placement in found]
 
+    def holds_equal(self, placement: Mapping[str, Ints], tolerance: float) -> bool:
+        """Whether a placement from elsewhere could be among them; see `candidates.is_held_equal`.
+
+        Jobs that are not in it hold nothing.
+        """
+        rows = np.zeros_like(self.problem.held)
+        for row, job in enumerate(self.jobs):
+            if job in placement:
+                rows[row] = placement[job]
+        return is_held_equal(self.problem, self.population, rows, tolerance)
+
     def _by_job(self, placement: Placements) -> dict[str, Ints]:
         return dict(zip(self.jobs, placement.astype(np.int64), strict=True))
 
 
 class Pollux:
-    """The policy for one cluster. server_gpus: of each server. A seed repeats its decisions."""
+    """The policy for one cluster. A seed repeats its decisions.
 
-    def __init__(self, server_gpus: Sequence[int], seed: int) -> None:
+    server_gpus: of each server. restart_s: what a job is taken to lose whenever it is placed anew.
+    """
+
+    def __init__(self, server_gpus: Sequence[int], seed: int, restart_s: float) -> None:
         self._server_gpus = np.array(server_gpus, dtype=np.int64)
         self._rng = np.random.default_rng(seed)
+        self._restart_s = restart_s
         self._last: Decision | None = None
 
     def decide(self, jobs: Sequence[Job]) -> Decision:
@@ -87,13 +99,13 @@ class Pollux:
             speedup=speedups(
                 [job.learned for job in jobs], most_gpus, int(self._server_gpus.max()), all_gpus
             ),
-            moved=_part_after_restart(jobs),
+            moved=_part_after_restart(jobs, self._restart_s),
             most_gpus=np.array(most_gpus),
         )
 
     def _start(self, names: Sequence[str], held: Placements) -> Placements:
-        """What the search begins with: what is held, or the last placements without jobs that have
-        left, and with nothing for those that have come.
+        """What the search begins with: the last placements without jobs that have left, and with
+        nothing for those that have come; and what is held, which may be none of them.
         """
         if self._last is None:
             return held[np.newaxis]
@@ -103,12 +115,12 @@ class Pollux:
         for row, name in enumerate(names):
             if name in rows:
                 start[:, row] = last[:, rows[name]]
-        return start
+        return np.concatenate((start, held[np.newaxis]))
 
 
-def _part_after_restart(jobs: Sequence[Job]) -> Floats:
+def _part_after_restart(jobs: Sequence[Job], restart_s: float) -> Floats:
     """(jobs,) the part of its time that each will have trained if it is restarted once more."""
     age_s = np.array([job.age_s for job in jobs])
-    lost_s = RESTART_S * np.array([job.restarts for job in jobs])
-    part: Floats = np.maximum(age_s - lost_s, 0.0) / (age_s + RESTART_S)
+    lost_s = restart_s * np.array([job.restarts for job in jobs])
+    part: Floats = np.maximum(age_s - lost_s, 0.0) / (age_s + restart_s)
     return part

@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -19,6 +20,18 @@ from harness.scheduling.pollux.goodput import (
 )
 
 
+class Known(Protocol):
+    """What is known of how fast a job makes progress, in a unit of its own."""
+
+    def goodputs(self, most_gpus: int, most_on_server: int) -> Floats:
+        """(2, GPUs + 1): on one server [0] and on several [1], with up to ``most_gpus``."""
+        ...
+
+    def fair_goodput(self, num_gpus: int) -> float:
+        """With a fair share of ``num_gpus``; above zero."""
+        ...
+
+
 @dataclass(frozen=True)
 class Learned:
     """What a job has learned of itself by training."""
@@ -27,16 +40,26 @@ class Learned:
     noise: GradientNoise
     limits: BatchLimits
 
+    def goodputs(self, most_gpus: int, most_on_server: int) -> Floats:
+        """Not-a-number on one server with more than ``most_on_server``."""
+        return _goodputs(self, most_gpus, most_on_server)
+
+    def fair_goodput(self, num_gpus: int) -> float:
+        """As if they were on one server, with as many as the largest batch lets the job use.
+
+        Raises ValueError where its limits allow no batch.
+        """
+        return _fair(self, num_gpus)
+
 
 def speedups(
-    learned: Sequence[Learned | None], most_gpus: Sequence[int], most_on_server: int, all_gpus: int
+    learned: Sequence[Known | None], most_gpus: Sequence[int], most_on_server: int, all_gpus: int
 ) -> Floats:
     """(jobs, 2, GPUs + 1): goodput on one server [0] and on several [1], over that of a fair share.
 
     learned: None for a job that has not yet trained, which is taken to gain with every GPU.
-    most_gpus: of each job; what more would give is not-a-number, and so is one server with more
-    than ``most_on_server``. The fair share is as many of ``all_gpus`` for each job, rounded up, as
-    if they were on one server. Raises ValueError where a job's limits allow no batch.
+    most_gpus: of each job; what more would give is not-a-number. The fair share is as many of
+    ``all_gpus`` for each job, rounded up. Raises ValueError where a job's limits allow no batch.
     """
     fair = math.ceil(all_gpus / len(learned))
     table = np.full((len(learned), 2, max(most_gpus) + 1), np.nan)
@@ -44,7 +67,7 @@ def speedups(
         if known is None:
             row[:, : most + 1] = np.arange(most + 1) / fair
         else:
-            row[:, : most + 1] = _goodputs(known, most, most_on_server) / _fair(known, fair)
+            row[:, : most + 1] = known.goodputs(most, most_on_server) / known.fair_goodput(fair)
     return table
 
 
@@ -57,7 +80,6 @@ def _goodputs(known: Learned, most_gpus: int, most_on_server: int) -> Floats:
 
 @functools.lru_cache(maxsize=2**12)
 def _fair(known: Learned, num_gpus: int) -> float:
-    """Goodput with as many of ``num_gpus`` on one server as the largest batch lets a job use."""
     usable = min(num_gpus, known.limits.largest // known.limits.gpu_least)
     goodput, _ = best_batch(known.model, known.noise, known.limits, usable, False)
     if goodput <= 0:

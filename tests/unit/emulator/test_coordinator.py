@@ -38,6 +38,7 @@ def end(timeline: float, started: float, received: float, late: float = 0.0) -> 
     return {
         "event": "end",
         "timeline_end_s": timeline,
+        "input_ready_s": 0.0,
         "started_s": [started],
         "received_s": [received],
         "lateness_s": [late],
@@ -76,7 +77,7 @@ def test_an_iteration_without_transfers_communicates_at_its_end() -> None:
     run, _ = job_run(workers=1)
     run.begin(100.0)
     nothing: dict[str, Any] = {"started_s": [], "received_s": [], "lateness_s": []}
-    run.handle({"event": "end", "timeline_end_s": 100.4, **nothing})
+    run.handle({"event": "end", "timeline_end_s": 100.4, "input_ready_s": 0.0, **nothing})
     assert run.measured == [IterationSpan(100.0, 100.4, 100.4)]
 
 
@@ -88,6 +89,25 @@ def test_a_job_ends_after_its_iterations() -> None:
     run.handle(end(100.3, 100.3, 100.4))
     assert run.done
     assert len(starts(worker)) == 2
+
+
+def test_samples_that_come_late_end_the_iteration() -> None:
+    run, (worker,) = job_run(workers=1)
+    run.begin(100.0)
+    run.handle({**end(100.1, 100.1, 100.2), "input_ready_s": 100.6})
+    assert run.measured == [IterationSpan(100.0, 100.1, 100.6)]
+    assert starts(worker) == [100.0, 100.6]
+
+
+def test_another_share_goes_out_once_with_the_next_start() -> None:
+    run, workers = job_run(workers=2)
+    run.begin(100.0)
+    run.input_change = {"share": "another"}
+    for _ in range(2):
+        run.handle(end(100.1, 100.1, 100.2))
+        run.handle(end(100.1, 100.1, 100.2))
+    for worker in workers:
+        assert [message["input"] for message in worker.told] == [None, {"share": "another"}, None]
 
 
 def received(transfer: int, at_s: float) -> Message:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from emulator.input import AlwaysThere
 from emulator.jobs import worker_timeline
 from emulator.messages import Message, MessageSocket
 from emulator.networks import plan_arm
@@ -87,7 +88,7 @@ def lone_iteration(*transfers: dict[str, Any], compute_s: float = 0.0) -> tuple[
     nothing: dict[str, Any] = {"ready_s": 0.0, "blocking": False, "rate_limit_bytes_per_s": None}
     nothing |= {"send": [], "receive": []}
     timeline = {"compute_s": compute_s, "transfers": [nothing | each for each in transfers]}
-    worker = _Worker({"timeline": timeline}, cast("MessageSocket", Echo()))
+    worker = _Worker({"timeline": timeline}, cast("MessageSocket", Echo()), AlwaysThere())
     start_s = time.monotonic()
     return start_s, worker.iterate(start_s)
 

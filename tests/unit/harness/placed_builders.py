@@ -28,6 +28,13 @@ def arriving(
     return Job(id=name, profile=profile, iterations=iterations, start_s=start_s)
 
 
+def elastic(name: str, workers: int = 3, most: int = 6, **changes: Any) -> Job:
+    """The toy job, which asks for ``workers`` and may have any number up to ``most``."""
+    job = arriving(name, workers, **changes)
+    choices = tuple(arriving(name, count).profile for count in range(1, most + 1))
+    return job.model_copy(update={"choices": choices})
+
+
 def scheduler_spec(**changes: Any) -> SchedulerSpec:
     """Themis in rounds of a second; a job begins 0.2 s after a round does."""
     values = {"placement": "themis", "round": "1 s", "restart": "0.2 s"}

@@ -16,6 +16,7 @@ from tests.unit.harness.placed_builders import (
     scheduler_spec,
     table_of,
 )
+from traces.input_pipeline import Share
 from traces.results import IterationSpan
 from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
@@ -45,6 +46,9 @@ class SteadyJobs:
     def change_shift(self, job: str, shift: TimeShift | None) -> None:
         self.told.append(("change", job, shift))
 
+    def change_share(self, job: Job) -> None:
+        self.told.append(("share", job.id, job.share))
+
     def run(self, until_s: float) -> None:
         assert until_s >= self.now_s
         self.now_s = until_s
@@ -66,6 +70,7 @@ class Scheduled:
         self.table = table_of(arm)
         self.network = SteadyJobs()
         self.shifts: Mapping[str, TimeShift] = {}
+        self.shares: Mapping[str, Share] = {}
         self.cluster = PlacedCluster(arm, self.table, self.network, self)
         self._leases = Leases(self.table)
         self._round = 0

@@ -1,56 +1,102 @@
-"""Snapshots on this box, simulated and emulated."""
+"""Scenarios on this box, simulated and emulated, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from emulator.interrupt import stop_on_signals
 from emulator.session import Session
-from harness.experiments.reproduce.cassini.emulated import (
-    EmulatedArm,
-    EmulatedSnapshots,
-    emulated,
-)
-from harness.experiments.reproduce.cassini.snapshots import Size, snapshot_scenario
+from emulator.verdict import Status
 from harness.experiments.reproduce.recipe import Say
-from harness.experiments.run import decide_all, emulate_all, predict_all, scale_of
+from harness.experiments.run import ArmResult, decide_all, emulate_all, predict_all, scale_of
 from netshaper.run_state import new_run_id
+from traces.scenario import Scenario
+
+MOST_REPEATS = 2
+"""Of an emulation that was disturbed. Its verdict rests on the box, not on what was measured."""
 
 
-def emulate_snapshots(
-    size: Size, seeds: int | None, arms: Sequence[str], say: Say
-) -> EmulatedSnapshots:
-    """Simulate and emulate ``arms`` of every snapshot, seed by seed.
+@dataclass(frozen=True)
+class Case:
+    """A scenario with one seed. name: for a person."""
 
-    A stop ends the iterations under way; of the arm that they belong to nothing counts.
+    name: str
+    seed: int
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Done:
+    """How it went. repeated: emulations, as the box was disturbed. interrupted: by a person."""
+
+    repeated: int
+    interrupted: bool
+
+
+def emulate_cases(cases: Iterable[Case], take: Callable[[Case, ArmResult], None], say: Say) -> Done:
+    """Simulate and emulate every arm of ``cases``, and hand them to ``take``.
+
+    An emulation whose verdict is suspect is done again, up to MOST_REPEATS times; the last counts.
+    A stop ends the iterations under way; the arm that they belong to is not whole.
     """
-    done: list[EmulatedArm] = []
+    repeated = 0
     with (
         Session(new_run_id()) as session,
         stop_on_signals(lambda: say("stopping after the iterations under way")) as stop,
     ):
-        for seed in range(1, (seeds or size.seeds) + 1):
-            for snapshot in size.snapshots:
-                if stop.wanted():
-                    return EmulatedSnapshots(tuple(done), interrupted=True)
-                scenario = snapshot_scenario(snapshot, seed, size.iterations, arms)
-                results = decide_all(scenario)
-                predict_all(results, silent, stop.wanted)
-                tell = teller(snapshot.name, seed, say)
-                emulate_all(session, results, scale_of(scenario), tell, stop.wanted)
-                done += [each for result in results if (each := emulated(snapshot, seed, result))]
-        return EmulatedSnapshots(tuple(done), interrupted=stop.wanted())
+        for case in cases:
+            if stop.wanted():
+                break
+            results = decide_all(case.scenario)
+            predict_all(results, _silent, stop.wanted)
+            repeated += _emulate(session, case, results, stop.wanted, say)
+            for result in results:
+                take(case, result)
+        return Done(repeated, stop.wanted())
 
 
-def teller(name: str, seed: int, say: Say) -> Callable[[str, int, int], None]:
-    """Progress of ``name`` with ``seed``, for ``say``."""
+def _emulate(
+    session: Session,
+    case: Case,
+    results: Sequence[ArmResult],
+    stop_wanted: Callable[[], bool],
+    say: Say,
+) -> int:
+    """Emulate all arms; how many emulations were repeated."""
+    tell = _teller(case, say)
+    scale = scale_of(case.scenario)
+    emulate_all(session, results, scale, tell, stop_wanted)
+    repeated = 0
+    for _ in range(MOST_REPEATS):
+        disturbed = [result for result in results if _is_disturbed(result)]
+        if not disturbed or stop_wanted():
+            break
+        for result in disturbed:
+            failed = result.measurement.verdict.failed if result.measurement else ()
+            names = ", ".join(check.name for check in failed)
+            say(f"seed {case.seed}, {case.name}: {result.arm.name} was disturbed ({names}): again")
+        emulate_all(session, disturbed, scale, tell, stop_wanted)
+        repeated += len(disturbed)
+    return repeated
 
+
+def _is_disturbed(result: ArmResult) -> bool:
+    measurement = result.measurement
+    return (
+        measurement is not None
+        and not measurement.interrupted
+        and measurement.verdict.status is Status.SUSPECT
+    )
+
+
+def _teller(case: Case, say: Say) -> Callable[[str, int, int], None]:
     def tell(what: str, done: int, total: int) -> None:
-        say(f"seed {seed}, {name}: {what}, {done} of {total} iterations")
+        say(f"seed {case.seed}, {case.name}: {what}, {done} of {total} iterations")
 
     return tell
 
 
-def silent(what: str, done: int, total: int) -> None:
+def _silent(what: str, done: int, total: int) -> None:
     """Of what takes no time."""
     del what, done, total

@@ -1,4 +1,4 @@
-"""What of emulated snapshots the figures are made of. Pure."""
+"""Snapshots on this box, and what of them the figures are made of."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from emulator.verdict import Verdict
-from harness.experiments.reproduce.cassini.snapshots import Snapshot
-from harness.experiments.reproduce.recipe import ReproducedFigure
+from harness.experiments.reproduce.cassini.emulate import Case, emulate_cases
+from harness.experiments.reproduce.cassini.snapshots import Size, snapshot_scenario
+from harness.experiments.reproduce.recipe import ReproducedFigure, Say
 from harness.experiments.run import ArmResult
 from harness.experiments.summary import counted_times
+from traces.generators.cassini_snapshots import Snapshot
 from traces.results import IterationRow
 
 Statistic = Callable[[Sequence[float]], float]
@@ -50,16 +52,41 @@ class EmulatedArm:
 
 @dataclass(frozen=True)
 class EmulatedSnapshots:
-    """Every arm that was emulated to its end. interrupted: not all that was wanted."""
+    """Every arm that was emulated to its end. interrupted: not all that was wanted.
+
+    repeated: emulations, as the box was disturbed.
+    """
 
     arms: tuple[EmulatedArm, ...]
     interrupted: bool
+    repeated: int = 0
 
     def of(self, snapshot: Snapshot, arm: str) -> dict[int, EmulatedArm]:
         """One arm of one snapshot, by seed."""
         return {
             each.seed: each for each in self.arms if (each.snapshot, each.arm) == (snapshot, arm)
         }
+
+
+def emulate_snapshots(
+    size: Size, seeds: int | None, arms: Sequence[str], say: Say
+) -> EmulatedSnapshots:
+    """Simulate and emulate ``arms`` of every snapshot, seed by seed; see emulate_cases."""
+    by_id = {each.id: each for each in size.snapshots}
+    found: list[EmulatedArm] = []
+
+    def take(case: Case, result: ArmResult) -> None:
+        arm = emulated(by_id[case.name], case.seed, result)
+        if arm is not None:
+            found.append(arm)
+
+    cases = [
+        Case(snapshot.id, seed, snapshot_scenario(snapshot, seed, size.iterations, arms))
+        for seed in range(1, (seeds or size.seeds) + 1)
+        for snapshot in size.snapshots
+    ]
+    done = emulate_cases(cases, take, say)
+    return EmulatedSnapshots(tuple(found), done.interrupted, done.repeated)
 
 
 def emulated(snapshot: Snapshot, seed: int, result: ArmResult) -> EmulatedArm | None:
@@ -114,6 +141,16 @@ def verdicts_figure(name: str, verdicts: Sequence[Verdict]) -> ReproducedFigure:
         tolerance=0.0,
         note="; ".join(words),
         compare="at most",
+    )
+
+
+def repeats_figure(repeated: int) -> ReproducedFigure:
+    """How many emulations were repeated."""
+    return ReproducedFigure(
+        "emulations that were repeated",
+        "",
+        float(repeated),
+        note="as their verdict was suspect, whatever they measured; the last counts",
     )
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from emulator.interrupt import stop_on_signals
-from emulator.session import Session
 from emulator.verdict import Verdict
 from harness.experiments.intervals import mean_over_seeds, ratio_over_seeds
 from harness.experiments.placed import PlacedRun
-from harness.experiments.reproduce.cassini.emulate import silent, teller
-from harness.experiments.reproduce.cassini.emulated import BOUNDS, STATISTICS, verdicts_figure
-from harness.experiments.reproduce.cassini.workloads import CASSINI, IDEAL, THEMIS, Workload
+from harness.experiments.reproduce.cassini.emulate import Case, emulate_cases
+from harness.experiments.reproduce.cassini.emulated import (
+    BOUNDS,
+    STATISTICS,
+    repeats_figure,
+    verdicts_figure,
+)
+from harness.experiments.reproduce.cassini.workloads import CASSINI, THEMIS, Host, Workload
 from harness.experiments.reproduce.comparisons import NOTHING_PUBLISHED, Published, figure
 from harness.experiments.reproduce.recipe import (
     QuickForm,
@@ -26,9 +29,8 @@ from harness.experiments.reproduce.recipe import (
     Reproduction,
     Say,
 )
-from harness.experiments.run import ArmResult, decide_all, emulate_all, predict_all, scale_of
+from harness.experiments.run import ArmResult
 from harness.experiments.summary import counted_times
-from netshaper.run_state import new_run_id
 
 SEEDS = 3
 
@@ -53,10 +55,14 @@ class ScheduledArm:
 
 @dataclass(frozen=True)
 class ScheduledArms:
-    """Every arm that was emulated to its end. interrupted: not all that was wanted."""
+    """Every arm that was emulated to its end. interrupted: not all that was wanted.
+
+    repeated: emulations, as the box was disturbed.
+    """
 
     arms: tuple[ScheduledArm, ...]
     interrupted: bool
+    repeated: int = 0
 
     def of(self, workload: Workload, *arms: str) -> list[tuple[ScheduledArm, ...]]:
         """``arms`` of the seeds that have all of them."""
@@ -73,7 +79,7 @@ class ScheduledArms:
 
 @dataclass(frozen=True)
 class PublishedGains:
-    """What the paper gives of Themis over Themis with CASSINI, by statistic."""
+    """What the paper gives of a scheduler over the same with CASSINI, by statistic."""
 
     mean: Published
     p99: Published
@@ -82,36 +88,31 @@ class PublishedGains:
 
 @dataclass(frozen=True)
 class Part:
-    """A workload of a recipe, the arms that are run, and what is published of it."""
+    """A workload of a recipe, the arms that are run, and what is published of them by the
+    scheduler that CASSINI is added to."""
 
     workload: Workload
     arms: tuple[str, ...]
-    published: PublishedGains
+    published: Mapping[Host, PublishedGains]
 
 
 def emulate_parts(parts: Sequence[Part], seeds: int, say: Say) -> ScheduledArms:
-    """Simulate and emulate every arm of every part, seed by seed.
+    """Simulate and emulate every arm of every part, seed by seed; see emulate_cases."""
+    workloads = {part.workload.id: part.workload for part in parts}
+    arms: list[ScheduledArm] = []
 
-    A stop ends the round under way; of the arm that it belongs to nothing counts.
-    """
-    done: list[ScheduledArm] = []
-    with (
-        Session(new_run_id()) as session,
-        stop_on_signals(lambda: say("stopping after the round under way")) as stop,
-    ):
-        for seed in range(1, seeds + 1):
-            for part in parts:
-                if stop.wanted():
-                    return ScheduledArms(tuple(done), interrupted=True)
-                scenario = part.workload.scenario(seed, part.arms)
-                results = decide_all(scenario)
-                predict_all(results, silent, stop.wanted)
-                tell = teller(part.workload.id, seed, say)
-                emulate_all(session, results, scale_of(scenario), tell, stop.wanted)
-                done += [
-                    each for result in results if (each := _emulated(part.workload, seed, result))
-                ]
-        return ScheduledArms(tuple(done), interrupted=stop.wanted())
+    def take(case: Case, result: ArmResult) -> None:
+        arm = _emulated(workloads[case.name], case.seed, result)
+        if arm is not None:
+            arms.append(arm)
+
+    cases = [
+        Case(part.workload.id, seed, part.workload.scenario(seed, part.arms))
+        for seed in range(1, seeds + 1)
+        for part in parts
+    ]
+    done = emulate_cases(cases, take, say)
+    return ScheduledArms(tuple(arms), done.interrupted, done.repeated)
 
 
 def _emulated(workload: Workload, seed: int, result: ArmResult) -> ScheduledArm | None:
@@ -145,7 +146,8 @@ def _emulated(workload: Workload, seed: int, result: ArmResult) -> ScheduledArm 
 def figures_of(parts: Sequence[Part], made: ScheduledArms) -> Iterator[ReproducedFigure]:
     """All figures of what was done."""
     for part in parts:
-        yield from _gains(part, made)
+        for host, published in part.published.items():
+            yield from _gains(part, host, published, made)
         for arm in part.arms:
             runs = [run for (run,) in made.of(part.workload, arm)]
             if runs:
@@ -153,38 +155,63 @@ def figures_of(parts: Sequence[Part], made: ScheduledArms) -> Iterator[Reproduce
         every = [each for each in made.arms if each.workload.id == part.workload.id]
         if every:
             yield verdicts_figure(part.workload.id, [each.verdict for each in every])
+    yield repeats_figure(made.repeated)
 
 
-def _gains(part: Part, made: ScheduledArms) -> Iterator[ReproducedFigure]:
-    pairs = made.of(part.workload, THEMIS, CASSINI)
+def _gains(
+    part: Part, host: Host, published: PublishedGains, made: ScheduledArms
+) -> Iterator[ReproducedFigure]:
+    pairs = made.of(part.workload, host.alone, host.with_cassini)
     if not pairs:
         return
-    name = part.workload.id
+    name, over = part.workload.id, f"{host.name} over {host.name} with CASSINI"
     for statistic in BOUNDS:
         of = STATISTICS[statistic]
         gain = ratio_over_seeds(
-            [of(themis.measured_s) for themis, _ in pairs],
+            [of(alone.measured_s) for alone, _ in pairs],
             [of(cassini.measured_s) for _, cassini in pairs],
         )
         yield figure(
-            f"{name}: {statistic} iteration time, Themis over Themis with CASSINI",
+            f"{name}: {statistic} iteration time, {over}",
             "x",
             gain,
-            getattr(part.published, statistic),
+            getattr(published, statistic),
             f"{part.workload.words}; emulated, {gain.seeds} seeds; {_how(pairs)}",
         )
-    ideal = made.of(part.workload, CASSINI, IDEAL)
-    if ideal:
+    yield figure(
+        f"{name}: mean completion time, {over}",
+        "x",
+        ratio_over_seeds(
+            [_mean_completion_s(alone) for alone, _ in pairs],
+            [_mean_completion_s(cassini) for _, cassini in pairs],
+        ),
+        NOTHING_PUBLISHED,
+        "of all jobs, from their arrival",
+    )
+    if host.ideal is not None:
+        yield from _over_ideal(part, host, host.ideal, made)
+    yield from _marks(part, host, published.marks, pairs)
+
+
+def _mean_completion_s(run: ScheduledArm) -> float:
+    table = run.schedule.table
+    return float(np.mean(table.finish_s - table.submit_s))
+
+
+def _over_ideal(
+    part: Part, host: Host, ideal: str, made: ScheduledArms
+) -> Iterator[ReproducedFigure]:
+    pairs = made.of(part.workload, host.with_cassini, ideal)
+    if pairs:
         mean = STATISTICS["mean"]
         over = ratio_over_seeds(
-            [mean(cassini.measured_s) for cassini, _ in ideal],
-            [mean(alone.measured_s) for _, alone in ideal],
+            [mean(cassini.measured_s) for cassini, _ in pairs],
+            [mean(alone.measured_s) for _, alone in pairs],
         )
         yield figure(
-            f"{name}: mean iteration time, Themis with CASSINI over ideal", "x", over,
-            NOTHING_PUBLISHED, "ideal: no two jobs share a link",
+            f"{part.workload.id}: mean iteration time, {host.name} with CASSINI over ideal", "x",
+            over, NOTHING_PUBLISHED, "ideal: no two jobs share a link",
         )  # fmt: skip
-    yield from _marks(part, pairs)
 
 
 def _how(pairs: Sequence[tuple[ScheduledArm, ...]]) -> str:
@@ -198,7 +225,9 @@ def _how(pairs: Sequence[tuple[ScheduledArm, ...]]) -> str:
     )
 
 
-def _marks(part: Part, pairs: Sequence[tuple[ScheduledArm, ...]]) -> Iterator[ReproducedFigure]:
+def _marks(
+    part: Part, host: Host, published: Published, pairs: Sequence[tuple[ScheduledArm, ...]]
+) -> Iterator[ReproducedFigure]:
     """Packets marked per iteration, over all models that any arm had marked."""
     per_arm = []
     for position in range(2):
@@ -206,8 +235,8 @@ def _marks(part: Part, pairs: Sequence[tuple[ScheduledArm, ...]]) -> Iterator[Re
         if any(each is None for each in found):
             return
         per_arm.append([sum((each or {}).values()) for each in found])
-    themis, cassini = (mean_over_seeds(values) for values in per_arm)
-    for arm, interval in ((THEMIS, themis), (CASSINI, cassini)):
+    alone, cassini = (mean_over_seeds(values) for values in per_arm)
+    for arm, interval in ((host.alone, alone), (host.with_cassini, cassini)):
         yield figure(
             f"{part.workload.id}, {arm}: packets marked per iteration, summed over models",
             "packets",
@@ -215,14 +244,14 @@ def _marks(part: Part, pairs: Sequence[tuple[ScheduledArm, ...]]) -> Iterator[Re
         )
     if cassini.value > 0:
         yield ReproducedFigure(
-            f"{part.workload.id}: marks, Themis over Themis with CASSINI",
+            f"{part.workload.id}: marks, {host.name} over {host.name} with CASSINI",
             "x",
-            themis.value / cassini.value,
-            expected=part.published.marks.value,
-            source=part.published.marks.source,
-            tolerance=part.published.marks.tolerance,
+            alone.value / cassini.value,
+            expected=published.value,
+            source=published.source,
+            tolerance=published.tolerance,
             note="links are slower and packets fewer in emulation",
-            compare=part.published.marks.compare,
+            compare=published.compare,
         )
 
 

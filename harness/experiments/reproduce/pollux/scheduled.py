@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.experiments.reproduce.pollux.cluster import SERVER_GPUS
-from harness.experiments.reproduce.pollux.job import Held, TrainingJob
+from harness.experiments.reproduce.pollux.job import RESTART_S, Held, TrainingJob
 from harness.job_table import Ints
 from harness.scheduling.pollux.policy import Job, Pollux
 from harness.scheduling.pollux.speedup import Learned
@@ -19,7 +19,7 @@ class ScheduledByPollux:
     """One run's policy. one_gpu: applications whose jobs stay on one GPU."""
 
     def __init__(self, seed: int, one_gpu: frozenset[str]) -> None:
-        self._policy = Pollux(SERVER_GPUS, seed)
+        self._policy = Pollux(SERVER_GPUS, seed, RESTART_S)
         self._one_gpu = one_gpu
 
     def decide(self, now_s: int, jobs: Sequence[TrainingJob]) -> Mapping[str, Held]:

@@ -11,13 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.experiments.intervals import Interval, mean_over_seeds, ratio_over_seeds
-from harness.experiments.reproduce.cassini.snapshots import (
-    PAPER,
-    SHIFTED,
-    SNAPSHOTS,
-    Snapshot,
-    snapshot_scenario,
-)
+from harness.experiments.reproduce.cassini.snapshots import PAPER, SHIFTED, snapshot_scenario
 from harness.experiments.reproduce.comparisons import (
     NOTHING_PUBLISHED,
     Published,
@@ -37,6 +31,7 @@ from harness.scheduling.cassini.links import SharedLink, shared_links
 from harness.scheduling.cassini.precision import Precision
 from harness.scheduling.cassini.rotation import best_rotation, score_at
 from traces.demand import DemandCurve, Phase
+from traces.generators.cassini_snapshots import SNAPSHOTS, Snapshot
 
 DEGREES = (1, 2, 4, 5, 8, 16, 32, 64, 128)
 FINEST = 1

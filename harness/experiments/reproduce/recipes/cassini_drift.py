@@ -12,11 +12,12 @@ import numpy as np
 from harness.experiments.decide import decide
 from harness.experiments.intervals import Interval, mean_over_seeds
 from harness.experiments.predict import predict_arm
-from harness.experiments.reproduce.cassini.emulate import emulate_snapshots
 from harness.experiments.reproduce.cassini.emulated import (
     EmulatedSnapshots,
     checks_figure,
+    emulate_snapshots,
     per_minute,
+    repeats_figure,
 )
 from harness.experiments.reproduce.cassini.snapshots import (
     FULL,
@@ -24,7 +25,6 @@ from harness.experiments.reproduce.cassini.snapshots import (
     QUICK,
     SHIFTED,
     Size,
-    Snapshot,
     snapshot_scenario,
 )
 from harness.experiments.reproduce.comparisons import Published, curve, figure
@@ -38,6 +38,7 @@ from harness.experiments.reproduce.recipe import (
     Say,
 )
 from harness.experiments.summary import counted_times
+from traces.generators.cassini_snapshots import Snapshot
 
 _MOST_PER_MIN = 2.0
 _WRONG_BY = 0.01
@@ -92,6 +93,7 @@ def figures_of(size: Size, made: EmulatedSnapshots) -> Iterator[ReproducedFigure
             f"{snapshot.name}: adjustments per minute and job", "1/min", _rate(snapshot, made)
         )
     yield checks_figure("all snapshots", made.arms)
+    yield repeats_figure(made.repeated)
 
 
 def _rate(snapshot: Snapshot, made: EmulatedSnapshots) -> Interval:

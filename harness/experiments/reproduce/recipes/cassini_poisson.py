@@ -11,6 +11,7 @@ from harness.experiments.reproduce.cassini.snapshots import PAPER
 from harness.experiments.reproduce.cassini.workloads import (
     POISSON_DATA_PARALLEL,
     POISSON_MODEL_PARALLEL,
+    THEMIS_HOST,
 )
 from harness.experiments.reproduce.comparisons import Published
 
@@ -25,9 +26,11 @@ DATA_PARALLEL_RECIPE = scheduled_recipe(
         Part(
             POISSON_DATA_PARALLEL,
             POISSON_DATA_PARALLEL.arms,
-            PublishedGains(
-                Published(1.6, _TOLERANCE, _SOURCE), Published(1.8, _TOLERANCE, _SOURCE)
-            ),
+            {
+                THEMIS_HOST: PublishedGains(
+                    Published(1.6, _TOLERANCE, _SOURCE), Published(1.8, _TOLERANCE, _SOURCE)
+                )
+            },
         ),
     ),
     seconds=1200,
@@ -42,9 +45,11 @@ MODEL_PARALLEL_RECIPE = scheduled_recipe(
         Part(
             POISSON_MODEL_PARALLEL,
             POISSON_MODEL_PARALLEL.arms,
-            PublishedGains(
-                Published(1.2, _TOLERANCE, _SOURCE), Published(1.6, _TOLERANCE, _SOURCE)
-            ),
+            {
+                THEMIS_HOST: PublishedGains(
+                    Published(1.2, _TOLERANCE, _SOURCE), Published(1.6, _TOLERANCE, _SOURCE)
+                )
+            },
         ),
     ),
     seconds=1200,

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from harness.experiments.intervals import Interval, mean_over_seeds, ratio_over_seeds
-from harness.experiments.reproduce.cassini.emulate import emulate_snapshots
 from harness.experiments.reproduce.cassini.emulated import (
     BOUNDS,
     STATISTICS,
     EmulatedArm,
     EmulatedSnapshots,
     checks_figure,
+    emulate_snapshots,
+    repeats_figure,
 )
 from harness.experiments.reproduce.cassini.snapshots import (
     FULL,
@@ -23,9 +24,7 @@ from harness.experiments.reproduce.cassini.snapshots import (
     QUICK,
     SHIFTED,
     TOGETHER,
-    TWO_VGG19,
     Size,
-    Snapshot,
 )
 from harness.experiments.reproduce.comparisons import (
     NOTHING_PUBLISHED,
@@ -41,6 +40,7 @@ from harness.experiments.reproduce.recipe import (
     Reproduction,
     Say,
 )
+from traces.generators.cassini_snapshots import TWO_VGG19, Snapshot
 
 _HIGH_SCORE = 0.9
 _SCORE_SOURCE = f"{PAPER}, snapshots (unverified recollection)"
@@ -74,6 +74,8 @@ def figures_of(size: Size, made: EmulatedSnapshots) -> Iterator[ReproducedFigure
         yield checks_figure(snapshot.name, [run for runs in arms.values() for run in runs])
     for statistic in STATISTICS:
         yield from _fading(paired, made, statistic)
+    if paired:
+        yield repeats_figure(made.repeated)
 
 
 def _pairs(made: EmulatedSnapshots, snapshot: Snapshot) -> list[tuple[EmulatedArm, EmulatedArm]]:

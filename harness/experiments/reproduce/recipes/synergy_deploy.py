@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from emulator.fork_server import ROUNDS_KINDS
 from emulator.interrupt import stop_on_signals
 from emulator.rounds.scale import RoundsScale
 from emulator.session import Session
@@ -97,7 +98,7 @@ def _made(directory: Path) -> Path:
 def _emulate(scenario: RoundsScenario, trace: str, say: Say) -> Reproduction:
     check(scenario)
     with (
-        Session(new_run_id(), limits=True) as session,
+        Session(new_run_id(), limits=True, kinds=ROUNDS_KINDS) as session,
         stop_on_signals(lambda: say("stopping after the round under way")) as stop,
     ):
         require_limits(session)

@@ -38,19 +38,14 @@ class CircleGroup:
 
 
 def circle_groups(circles: Sequence[Circle], job_names: Sequence[str]) -> list[CircleGroup]:
-    """One group for all arms whose links and demands are the same."""
-    alike: dict[str, list[Circle]] = {}
-    for circle in circles:
-        key = circle.model_dump_json(exclude={"arm", "applied_shifts_s"})
-        alike.setdefault(key, []).append(circle)
+    """The two figures of each."""
     found = []
-    for number_of_group, members in enumerate(alike.values(), start=1):
-        circle = members[0]
+    for number_of_group, circle in enumerate(circles, start=1):
         unshifted = [0.0] * len(circle.jobs)
         name = f"circle-{number_of_group}"
         found.append(
             CircleGroup(
-                [member.arm for member in members],
+                list(circle.applied_shifts_s),
                 circle,
                 _figure(circle, unshifted, f"{name}-before", "Before: no time-shift", job_names),
                 _figure(
@@ -66,12 +61,12 @@ def circle_groups(circles: Sequence[Circle], job_names: Sequence[str]) -> list[C
 
 
 def turned_demand(circle: Circle, shifts_s: Sequence[float]) -> Floats:
-    """The demands with each job delayed to the nearest angle, shape (jobs, angles)."""
-    demand = np.asarray(circle.demand_bps, dtype=float)
-    angle_s = circle.perimeter_s / demand.shape[1]
+    """The demands with each job delayed to the nearest slice, shape (jobs, slices)."""
+    demand = circle.demand_bps
+    slice_s = circle.perimeter_s / demand.shape[1]
     return np.stack(
         [
-            np.roll(row, round(shift_s / angle_s))
+            np.roll(row, round(shift_s / slice_s))
             for row, shift_s in zip(demand, shifts_s, strict=True)
         ]
     )
@@ -87,7 +82,7 @@ def _figure(
     edges_s = np.arange(1, demand.shape[1] + 1) * (circle.perimeter_s / demand.shape[1])
     ends_s, shown, samples = mean_of_runs(edges_s, demand)
     starts_s = np.concatenate(([0.0], ends_s[:-1]))
-    largest_bps = float(np.asarray(circle.demand_bps).sum(axis=0).max())
+    largest_bps = float(circle.demand_bps.sum(axis=0).max())
     return Figure(
         name=name,
         title=f"{title} (score {score:.2f})",

@@ -16,6 +16,7 @@ from tests.unit.builders import (
     toy_transfer,
 )
 from traces.demand import Demand
+from traces.scenario import SchedulerSpec
 
 # both send at once: the link is asked for twice its rate over the transfer's part of the circle
 TOGETHER_SCORE = 1 - TOY_TRANSFER_S / TOY_ALONE_S
@@ -61,3 +62,15 @@ def test_without_comparable_circles_there_is_no_score() -> None:
     decision = decide(make_arm(jobs))
     assert decision.score is None
     assert decision.interleaving.links[0].incomparable
+
+
+@pytest.mark.parametrize(("degrees", "steps"), [(1.0, 360), (5.0, 72), (120.0, 3)])
+def test_rotations_are_as_precise_as_the_scenario_says(degrees: float, steps: int) -> None:
+    scheduler = SchedulerSpec(interleaver="cassini", precision=degrees)
+    decision = decide(make_arm(scheduler=scheduler))
+    (link,) = decision.interleaving.links
+    assert link.rotation is not None
+    assert link.rotation.circle.num_steps == steps
+    apart = (decision.shift_s("two") - decision.shift_s("one")) / TOY_ALONE_S * steps
+    assert apart == pytest.approx(round(apart))
+    assert decision.score == pytest.approx(1.0)

@@ -13,10 +13,15 @@ import pytest
 from emulator.measurement import ArmMeasurement
 from emulator.scale import ScalePlan
 from emulator.verdict import invariants_of, judge
+from harness.cli.show import print_summary
+from harness.experiments.decide import Decision
 from harness.experiments.predict import ArmPrediction, predict_placed
 from harness.experiments.run import ArmResult, decide_all, predict_all, scale_of
 from harness.experiments.store import write_emulated, write_simulated
 from harness.experiments.summary import job_rows, summarise, verdict_document
+from harness.scheduling.cassini.interleaving import interleave
+from harness.scheduling.cassini.links import SharedLink
+from harness.scheduling.cassini.memo import Rotations
 from tests.unit.builders import (
     SCENARIO,
     edited,
@@ -26,6 +31,8 @@ from tests.unit.builders import (
     sound_switch,
     write_scenario,
 )
+from tests.unit.harness.scheduling.cassini.demand_curves import LINE, curve
+from traces.cluster import Port
 from traces.results import EventRow, LinkRow
 from traces.run_directory import read_json, read_table
 from traces.scenario import Scenario, load_scenario
@@ -34,7 +41,7 @@ SCALE = ScalePlan(100.0, 1.6e9, "measured on 2026-11-30", 8e8, 640.0, "a test")
 ARM_KEYS = {
     "name", "sharing", "dedicated", "interleaver", "transport", "measured", "predicted",
     "difference", "events",
-    "time_shifts_s", "score", "incomparable", "affinity_loops", "verdict", "scale",
+    "time_shifts_s", "score", "incomparable", "clipped", "affinity_loops", "verdict", "scale",
 }  # fmt: skip
 
 
@@ -309,3 +316,30 @@ def test_a_job_that_did_not_end_has_no_completion(tmp_path: Path) -> None:
     predicted = document["arms"][0]["schedule"]["predicted"]
     assert predicted["completion_s"] == {"one": None, "two": None}
     assert predicted["starts"] == 1
+
+
+def test_demand_above_the_rate_of_a_link_is_told(
+    scenario: Scenario, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = decide_all(scenario)
+    double = curve((0.0, 0.012), rate=2 * LINE)
+    link = SharedLink(("job-a", "job-b"), (Port("a", "b"),), (double, double), LINE)
+    results[1].decision = Decision(interleave([link], Rotations()), {}, 1.0)
+    document = summary_of(scenario, results)
+    half = {"job-a": pytest.approx(0.5), "job-b": pytest.approx(0.5)}
+    assert [arm["clipped"] for arm in document["arms"]] == [{}, half, {}, {}]
+    print_summary(document)
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("asks for more than the rate of a link: 50.0 % of its bits") == 2
+    assert "in arm together job job-b asks" in said
+
+
+def test_so_it_is_of_placements_that_were_chosen(tmp_path: Path) -> None:
+    scenario = load_scenario(write_scenario(tmp_path, SCHEDULED))
+    results = decide_all(scenario)
+    predict_all(results, lambda *_: None, lambda: False)
+    placed = results[1].prediction and results[1].prediction.placed
+    assert placed is not None
+    placed.record.clipped["one"] = 0.25
+    document = summarise(scenario, None, results, interrupted=False)
+    assert [arm["clipped"] for arm in document["arms"]] == [{}, {"one": 0.25}]

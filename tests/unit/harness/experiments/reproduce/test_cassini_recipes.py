@@ -24,11 +24,8 @@ from harness.experiments.reproduce.cassini.snapshots import (
     FULL,
     QUICK,
     SHIFTED,
-    SNAPSHOTS,
     TOGETHER,
-    TWO_VGG19,
     Size,
-    Snapshot,
     snapshot_scenario,
 )
 from harness.experiments.reproduce.recipe import ReproducedFigure
@@ -39,6 +36,7 @@ from harness.experiments.reproduce.recipes import (
 )
 from harness.experiments.run import ArmResult
 from traces.demand import DemandCurve, Phase
+from traces.generators.cassini_snapshots import SNAPSHOTS, TWO_VGG19, Snapshot
 from traces.results import IterationRow
 from traces.scenario import load_scenario
 

@@ -22,24 +22,31 @@ from harness.experiments.reproduce.cassini.workloads import (
     MULTIGPU,
     POISSON_DATA_PARALLEL,
     POISSON_MODEL_PARALLEL,
+    POLLUX,
+    POLLUX_CASSINI,
+    POLLUX_HOST,
     THEMIS,
+    THEMIS_HOST,
     Workload,
-    alone_s,
 )
 from harness.experiments.reproduce.comparisons import NOTHING_PUBLISHED, Published
 from harness.experiments.reproduce.recipe import ReproducedFigure
 from harness.job_table import JobTable
 from harness.scheduling.placed.scheduler import ScheduleRecord
+from traces.generators.cassini_jobs import alone_s
 
 WORKLOADS = (
     DYNAMIC, DYNAMIC_MEETING, MULTIGPU, POISSON_DATA_PARALLEL, POISSON_MODEL_PARALLEL,
 )  # fmt: skip
 PART = Part(
     DYNAMIC,
-    (THEMIS, CASSINI, IDEAL),
-    PublishedGains(
-        Published(1.5, 0.1, "paper"), NOTHING_PUBLISHED, Published(27, 0.1, "paper", "at least")
-    ),
+    (THEMIS, CASSINI, IDEAL, POLLUX, POLLUX_CASSINI),
+    {
+        THEMIS_HOST: PublishedGains(
+            Published(1.5, 0.1, "paper"), NOTHING_PUBLISHED, Published(27, 0.1, "paper", "at least")
+        ),
+        POLLUX_HOST: PublishedGains(Published(1.6, 0.1, "paper"), Published(2.5, 0.1, "paper")),
+    },
 )
 
 
@@ -76,8 +83,10 @@ def test_jobs_come_as_often_as_the_load_says() -> None:
 def emulated(
     arm: str, seed: int, iteration_s: float, marks: float | None = 0.0, *, ok: bool = True
 ) -> ScheduledArm:
-    nothing = np.zeros(0)
-    table = JobTable.of(nothing, nothing.astype(np.int64), nothing.astype(np.int64), nothing)
+    """One job, which ends after a hundred iterations."""
+    one = np.ones(1, dtype=np.int64)
+    table = JobTable.of(np.zeros(1), one, one, np.array([100.0]))
+    table.finish_s[0] = 100 * iteration_s
     return ScheduledArm(
         workload=DYNAMIC,
         arm=arm,
@@ -110,6 +119,21 @@ def test_gains_are_ratios_of_paired_seeds() -> None:
     )
     over = found["mean iteration time, Themis with CASSINI over ideal"]
     assert over.ours == pytest.approx(2.0)
+
+
+def test_gains_are_told_by_the_scheduler_that_cassini_is_added_to() -> None:
+    found = figures(
+        emulated(THEMIS, 1, 0.3), emulated(CASSINI, 1, 0.2),
+        emulated(POLLUX, 1, 0.48, 66.0), emulated(POLLUX_CASSINI, 1, 0.3, 2.0),
+    )  # fmt: skip
+    gain = found["mean iteration time, Pollux over Pollux with CASSINI"]
+    assert (gain.ours, gain.expected, gain.ok) == (pytest.approx(1.6), 1.6, True)
+    assert found["p99 iteration time, Pollux over Pollux with CASSINI"].expected == 2.5
+    completion = found["mean completion time, Pollux over Pollux with CASSINI"]
+    assert completion.ours == pytest.approx(1.6)
+    assert found["marks, Pollux over Pollux with CASSINI"].ours == 33.0
+    assert found["mean iteration time, Themis over Themis with CASSINI"].ours == pytest.approx(1.5)
+    assert "mean iteration time, Pollux with CASSINI over ideal" not in found
 
 
 def test_the_simulator_is_held_to_its_bounds_in_every_arm() -> None:

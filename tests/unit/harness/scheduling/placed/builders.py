@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from harness.scheduling.placed.policy import GpuServers, WaitingJob
+from harness.scheduling.placed.policy import Choice, GpuServers, WaitingJob
 from traces.cluster import Cluster
 from traces.topologies.cassini_24 import cassini_24
 from traces.topologies.dumbbell import dumbbell
@@ -28,8 +28,9 @@ def job(
     done: float = 0.0,
     servers: tuple[str, ...] = (),
 ) -> WaitingJob:
-    """Iterations take a second."""
-    return WaitingJob(name, workers, submit_s, left, done, done, 1.0, servers)
+    """Iterations take a second; it may have no other number of workers."""
+    choices = (Choice(workers, 1.0, 1.0),)
+    return WaitingJob(name, workers, submit_s, left, done, done, 1.0, servers, choices=choices)
 
 
 @st.composite

@@ -9,9 +9,9 @@ import pytest
 
 from harness.job_table import JobTable
 from harness.scheduling.placed.policies import POLICIES
-from harness.scheduling.placed.policy import GpuServers, Placement, WaitingJob
+from harness.scheduling.placed.policy import GpuServers, Placement, Rounds, WaitingJob
 from harness.scheduling.placed.scheduler import PlacedScheduler, dedicated_iteration_s
-from tests.unit.builders import GBIT, TOY_ALONE_S, TOY_TRANSFER_S, toy_transfer
+from tests.unit.builders import GBIT, TOY_ALONE_S, TOY_COMPUTE_S, TOY_TRANSFER_S, toy_transfer
 from tests.unit.harness.placed_builders import (
     arriving,
     placed_arm,
@@ -38,7 +38,7 @@ class Scripted:
         self.answers: list[list[Placement]] = []
         self.asked: list[tuple[list[WaitingJob], float, int]] = []
 
-    def __call__(self, servers: GpuServers, seed: int) -> Scripted:
+    def __call__(self, servers: GpuServers, rounds: Rounds, seed: int) -> Scripted:
         return self
 
     def placements(self, jobs: Sequence[WaitingJob], now_s: float, most: int) -> list[Placement]:
@@ -209,9 +209,12 @@ def test_the_policy_hears_where_jobs_run_and_how_far_they_are(policy: Scripted) 
     assert (one.iterations_done, one.attained_s) == (2.0, 1.0)
     assert (three.servers, three.workers, three.iterations_left) == ((), 3, 6.0)
     assert three.dedicated_iteration_s == pytest.approx(TOY_ALONE_S)
+    (choice,) = three.choices
+    assert (choice.workers, choice.together_iteration_s) == (3, TOY_COMPUTE_S)
+    assert choice.apart_iteration_s == pytest.approx(TOY_ALONE_S)
 
 
-@pytest.mark.parametrize("placement", ["themis", "random"])
+@pytest.mark.parametrize("placement", sorted(POLICIES))
 def test_a_seed_repeats_every_decision(placement: str) -> None:
     jobs = [arriving(f"job{index}", 4 + index) for index in range(4)]
     spec = scheduler_spec(placement=placement, interleaver="cassini")

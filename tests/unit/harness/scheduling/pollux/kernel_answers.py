@@ -47,8 +47,8 @@ def of_models(seed: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     learned = random_learned(rng)
     goodput, batch = best_batch(learned.model, learned.noise, learned.limits, 4, True)
-    observations = np.array([[1, 1, 8, 0.2, 0.21], [1, 2, 8, 0.2, 0.3], [2, 4, 16, 0.3, 0.7]]).T
-    loss, slope = _loss(np.array(random_model(rng)), observations)
+    observations = np.array([[1, 1, 8, 0.2, 0.21], [1, 2, 8, 0.2, 0.3], [2, 4, 16, 0.3, 0.7]])
+    loss, slope = _loss(np.array(random_model(rng)), observations.T.copy())
     return [f"{goodput:.9g}", list(batch), f"{loss:.9g}", [f"{each:.6g}" for each in slope]]
 
 

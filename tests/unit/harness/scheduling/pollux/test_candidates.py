@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.scheduling.pollux.candidates import held_equal
+from harness.scheduling.pollux.candidates import held_equal, is_held_equal
 from harness.scheduling.pollux.placements import Placements, Problem
 from harness.scheduling.pollux.search import Population, search
 from tests.unit.harness.scheduling.pollux.random_problems import random_problem
@@ -73,3 +73,19 @@ def test_they_are_valid_and_different_and_a_seed_repeats_them(seed: int, toleran
     for placement in found:
         assert_valid(problem, placement)
     assert fitness[1:] == pytest.approx(np.sort(fitness[1:])[::-1])
+
+
+def test_a_placement_from_elsewhere_is_held_to_the_same() -> None:
+    """Two jobs that come at once on three servers with four GPUs each."""
+    problem = problem_of([[0, 0, 0], [0, 0, 0]], moved=0.5)
+    population = population_of(problem, [[4, 0, 0], [0, 4, 0]])
+
+    def is_equal(*rows: list[int], tolerance: float = 0.0) -> bool:
+        placement = np.array(rows, dtype=np.int16)
+        return is_held_equal(problem, population, placement, tolerance)
+
+    assert is_equal([0, 0, 4], [4, 0, 0])
+    assert not is_equal([0, 0, 3], [4, 0, 0])
+    assert is_equal([0, 0, 3], [4, 0, 0], tolerance=0.3)
+    assert not is_equal([4, 0, 0], [4, 0, 0], tolerance=1.0), "more GPUs than there are"
+    assert not is_equal([2, 2, 0], [0, 2, 2], tolerance=1.0), "two that span servers meet on one"

@@ -87,7 +87,8 @@ def test_what_was_observed_is_predicted() -> None:
 def test_the_slope_is_that_of_the_loss(seed: int) -> None:
     rng = np.random.default_rng(seed)
     true, at = random_model(rng), np.array(random_model(rng))
-    seen = np.array([observed(true, *place, batch) for place in PLACES for batch in BATCHES[:2]]).T
+    seen = np.array([observed(true, *place, batch) for place in PLACES for batch in BATCHES[:2]])
+    seen = seen.T.copy()
     _, slope = _loss(at, seen)
     for parameter in range(7):
         step = np.zeros(7)

@@ -11,6 +11,7 @@ from harness.scheduling.pollux.goodput import BatchLimits, GradientNoise, Iterat
 from harness.scheduling.pollux.policy import Decision, Job, Pollux
 from harness.scheduling.pollux.speedup import Learned, speedups
 
+RESTART_S = 30.0
 LEARNED = Learned(
     IterationModel(0.1, 0.01, 0.2, 0.05, 0.1, 0.02, 1.5),
     GradientNoise(1.0, 5.0),
@@ -68,7 +69,7 @@ def test_limits_that_allow_no_batch_are_refused() -> None:
 
 def test_a_gpu_that_two_want_goes_to_the_one_that_had_less() -> None:
     """One GPU; also among equals the one that came first."""
-    policy = Pollux([1], seed=1)
+    policy = Pollux([1], 1, RESTART_S)
     jobs = [job("had", attained_gpu_s=50.0), job("late", age_s=500.0), job("early")]
     decision = policy.decide(jobs)
     assert decision.jobs == ("early", "late", "had")
@@ -76,18 +77,18 @@ def test_a_gpu_that_two_want_goes_to_the_one_that_had_less() -> None:
 
 
 def test_jobs_that_are_alike_share_the_cluster() -> None:
-    decision = Pollux([4, 4], seed=1).decide([job("a"), job("b")])
+    decision = Pollux([4, 4], 1, RESTART_S).decide([job("a"), job("b")])
     assert gpus(decision) == {"a": 4, "b": 4}
 
 
 def test_a_job_gets_no_more_than_it_may() -> None:
-    decision = Pollux([4, 4], seed=1).decide([job("a", most_gpus=2), job("b")])
+    decision = Pollux([4, 4], 1, RESTART_S).decide([job("a", most_gpus=2), job("b")])
     assert gpus(decision)["a"] <= 2
 
 
 def test_jobs_keep_their_gpus_from_round_to_round() -> None:
     """A restart costs, and there is nothing to gain from one."""
-    policy = Pollux([4, 4], seed=1)
+    policy = Pollux([4, 4], 1, RESTART_S)
     first = policy.decide([job("a"), job("b")]).chosen
     for _ in range(3):
         later = policy.decide([job("a", held=first["a"]), job("b", held=first["b"])]).chosen
@@ -96,8 +97,20 @@ def test_jobs_keep_their_gpus_from_round_to_round() -> None:
         }
 
 
+def test_what_is_held_is_kept_also_where_something_else_chose_it() -> None:
+    """Its own choice has either job on one server; whoever exchanged them has moved both."""
+    policy = Pollux([4] * 8, 1, RESTART_S)
+    names = [str(number) for number in range(8)]
+    first = policy.decide([job(name) for name in names]).chosen
+    held = dict(zip(names, [first[name] for name in reversed(names)], strict=True))
+    later = policy.decide([job(name, held=held[name]) for name in names])
+    assert {name: row.tolist() for name, row in later.chosen.items()} == {
+        name: row.tolist() for name, row in held.items()
+    }
+
+
 def test_jobs_that_left_and_came_are_taken_out_of_and_into_what_was_found() -> None:
-    policy = Pollux([4, 4], seed=1)
+    policy = Pollux([4, 4], 1, RESTART_S)
     first = policy.decide([job("a"), job("b")]).chosen
     after = policy.decide([job("b", held=first["b"]), job("c", age_s=60.0)])
     assert sorted(after.jobs) == ["b", "c"]
@@ -107,7 +120,7 @@ def test_jobs_that_left_and_came_are_taken_out_of_and_into_what_was_found() -> N
 
 def test_a_seed_repeats_its_decisions() -> None:
     def decisions(seed: int) -> list[list[int]]:
-        policy = Pollux([2] * 6, seed)
+        policy = Pollux([2] * 6, seed, RESTART_S)
         jobs = [job(str(number), attained_gpu_s=float(number)) for number in range(5)]
         return [row.tolist() for _ in range(3) for row in policy.decide(jobs).chosen.values()]
 
@@ -117,7 +130,7 @@ def test_a_seed_repeats_its_decisions() -> None:
 
 def test_a_decision_has_several_placements_to_choose_from() -> None:
     """Eight jobs that come at once may each be on any of eight servers."""
-    decision = Pollux([1] * 8, seed=1).decide([job(str(number)) for number in range(8)])
+    decision = Pollux([1] * 8, 1, RESTART_S).decide([job(str(number)) for number in range(8)])
     equal = decision.held_equal(10, 0.0, np.random.default_rng(1))
     assert len(equal) == len({str(each) for each in equal}) == 10
     assert str(equal[0]) == str(decision.chosen)
