@@ -159,63 +159,58 @@ def read_mapping(file: Path) -> CsvMapping:
 
 
 def _problems(spec: MappingSpec) -> Iterator[BadInputError]:
-    """What is wrong with keys that depend on each other, with the key."""
+    """What is wrong with keys that depend on each other, with the key.
+
+    A misspelt key is also a missing one; the unknown key comes first.
+    """
+    known = ", ".join(MAPPED_COLUMNS)
+    for name in spec.columns:
+        if name not in MAPPED_COLUMNS:
+            yield BadInputError("unknown key", allowed=known, key=f"columns.{name}")
     for name in ("submit_s", "num_gpus"):
         if name not in spec.columns:
-            yield BadInputError(f"lacks the key {name!r}", allowed=_columns(), key="columns")
+            yield BadInputError(f"lacks the key {name!r}", allowed=known, key="columns")
     if not {"duration_s", "iterations"} & set(spec.columns):
         problem = "lacks both keys 'duration_s' and 'iterations'"
         yield BadInputError(problem, allowed="one of them, or both", key="columns")
     for name, column in spec.columns.items():
-        if name not in MAPPED_COLUMNS:
-            yield BadInputError("unknown key", allowed=_columns(), key=f"columns.{name}")
-        else:
-            yield from _problems_of(name, column)
+        for key, problem, allowed in (*_wrong_source(name, column), *_wrong_unit(name, column)):
+            where = f"columns.{name}.{key}".removesuffix(".")
+            yield BadInputError(problem, allowed=allowed, key=where)
     if spec.names is not None:
         yield from _problems_of_names(spec)
 
 
-def _columns() -> str:
-    return ", ".join(MAPPED_COLUMNS)
+_Wrong = Iterator[tuple[str, str, str]]  # key below the column's, problem, what is allowed
 
 
-def _problems_of(name: str, spec: ColumnSpec) -> Iterator[BadInputError]:
-    key = f"columns.{name}"
-    given = (spec.column, spec.value, spec.begin, spec.end)
-    kinds = [each is not None for each in given]
-    if kinds not in (
-        [True, False, False, False],
-        [False, True, False, False],
-        [False] * 2 + [True] * 2,
-    ):
-        yield BadInputError("does not say what it is read from", allowed=_SOURCES, key=key)
-    unit_s = JOB_COLUMNS[name].unit == "s"
-    if spec.begin is not None and not (unit_s and name != "submit_s"):
-        problem = "is no length of time"
-        yield BadInputError(problem, allowed="one of: column; value", key=f"{key}.begin")
+def _wrong_source(name: str, spec: ColumnSpec) -> _Wrong:
+    given = {key for key in ("column", "value", "begin", "end") if getattr(spec, key) is not None}
+    if given not in ({"column"}, {"value"}, {"begin", "end"}):
+        yield "", "does not say what it is read from", _SOURCES
+    if spec.begin is not None and (name == "submit_s" or JOB_COLUMNS[name].unit != "s"):
+        yield "begin", "is no length of time", "one of: column; value"
     is_text = JOB_COLUMNS[name].dtype == "string"
     if spec.value is not None and isinstance(spec.value, str) != is_text:
-        allowed = "a text" if is_text else "a number"
-        yield BadInputError(
-            f"{spec.value!r} is not allowed here", allowed=allowed, key=f"{key}.value"
-        )
-    if name == "job" and spec.value is not None:
-        problem = "gives all jobs the same id"
-        yield BadInputError(problem, allowed="a column", key=f"{key}.value")
+        yield "value", f"{spec.value!r} is not allowed here", "a text" if is_text else "a number"
+    if spec.value is not None and name == "job":
+        yield "value", "gives all jobs the same id", "a column"
+    if isinstance(spec.value, str) and name == "state" and spec.value not in STATES:
+        yield "value", f"{spec.value!r} is no state", ", ".join(STATES)
     if spec.words is not None and (name != "state" or spec.column is None):
-        problem = "only a column of states has words"
-        yield BadInputError(problem, allowed="the key state, with a column", key=f"{key}.words")
-    units = _units_of(name, spec)
-    if spec.unit is not None and not (
-        _is_format(spec.unit) if "%" in spec.unit and FORMAT in units else spec.unit in units
-    ):
-        allowed = ", ".join(units) or "no unit: its values have none"
-        yield BadInputError(f"{spec.unit!r} is no unit of it", allowed=allowed, key=f"{key}.unit")
-    if spec.time_zone is not None and not (spec.unit == ISO or "%" in (spec.unit or "")):
-        allowed = "where the unit is iso or a format with %"
-        yield BadInputError(
-            "there is nothing that it changes", allowed=allowed, key=f"{key}.time_zone"
-        )
+        yield "words", "only a column of states has words", "the key state, with a column"
+
+
+def _wrong_unit(name: str, spec: ColumnSpec) -> _Wrong:
+    is_format = spec.unit is not None and "%" in spec.unit
+    if spec.unit is not None:
+        units = _units_of(name, spec)
+        is_known = FORMAT in units and _is_format(spec.unit) if is_format else spec.unit in units
+        if not is_known:
+            allowed = ", ".join(units) or "no unit: its values have none"
+            yield "unit", f"{spec.unit!r} is no unit of it", allowed
+    if spec.time_zone is not None and not (is_format or spec.unit == ISO):
+        yield "time_zone", "there is nothing that it changes", "a unit of iso or a format with %"
 
 
 def _units_of(name: str, spec: ColumnSpec) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ A job starts with the first of its pods where the file has them, for a controlle
 when it took note of the job. Its run time is from then to its end, over all of its attempts. An
 object does not say when the file was written, so the run time of a job that runs is not known.
 
-JSON of any length is read in little memory, also packed with gzip. YAML is read whole, up to 16 MiB
-of it, and takes hundreds of times as long.
+JSON of any length is read in little memory, also packed with gzip. YAML is read whole, 16 MiB at
+most, and takes about ten times as long.
 """
 
 from __future__ import annotations

@@ -211,6 +211,8 @@ def test_the_example_is_a_mapping(tmp_path: Path) -> None:
         ("unit: iso", "unit: s, time_zone: UTC", 5, "columns.submit_s.time_zone"),
         ("unit: GiB", "unit: GiB, words: {a: failed}", 8, "columns.memory_bytes.words"),
         ("{OK: completed", "{OK: done", 12, "columns.state.words.OK"),
+        ("gpu_type: {value: V100}", "gpu_type: {value: 100}", 9, "columns.gpu_type.value"),
+        ("  num_gpus: gpus\n", "  gpus: gpus\n", 6, "columns.gpus"),
         ('separator: ";"', "separator: ';;'", 1, "separator"),
         ('separator: ";"', "separator: '\"'", 1, "separator"),
         ('separator: ";"', "names: [a, a]", 1, "names"),
@@ -223,6 +225,12 @@ def test_a_bad_mapping_is_refused_by_line_and_key(
     assert old in MAPPING
     error = refusal(tmp_path, TABLE, MAPPING.replace(old, new))
     assert (error.file, error.line, error.key) == (tmp_path / "columns.yaml", line, key)
+
+
+def test_a_state_of_all_jobs_is_one_of_a_trace(tmp_path: Path) -> None:
+    assert read(tmp_path, "sent,gpus,took\n1,2,3\n", SMALL + "  state: {value: failed}\n")
+    error = refusal(tmp_path, "sent,gpus,took\n1,2,3\n", SMALL + "  state: {value: done}\n")
+    assert (error.line, error.key) == (5, "columns.state.value")
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "columns: [\n", "columns: {}\n", "columns: 4\n"])
@@ -284,4 +292,4 @@ def test_whatever_is_damaged_is_refused_as_bad_input(tmp_path: Path, content: by
 def test_a_damaged_mapping_is_refused_as_bad_input(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "columns.yaml").write_bytes(content)
     with contextlib.suppress(BadInputError):
-        assert read_mapping(tmp_path / "columns.yaml").read_columns
+        assert read_mapping(tmp_path / "columns.yaml").spec.columns

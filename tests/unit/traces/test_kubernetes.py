@@ -39,7 +39,7 @@ def pod_spec(*containers: Plain, **more: object) -> Plain:
 def described(
     api: str, kind: str, name: str, spec: Plain, status: Plain, **metadata: object
 ) -> Plain:
-    about = {"name": name, "namespace": "team-a", "uid": f"uid-{name}"}
+    about: Plain = {"name": name, "namespace": "team-a", "uid": f"uid-{name}"}
     about |= {"creationTimestamp": at("10:00"), **metadata}
     return {"apiVersion": api, "kind": kind, "metadata": about, "spec": spec, "status": status}
 
