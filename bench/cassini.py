@@ -17,10 +17,10 @@ from harness.scheduling.cassini.memo import Rotations
 from harness.scheduling.cassini.precision import Precision
 from harness.scheduling.cassini.ranking import Ranking, rank
 from harness.scheduling.cassini.rotation import best_rotation, descent_rotation, exact_rotation
+from traces.arm import Job
 from traces.cluster import Cluster
 from traces.demand import Demand, DemandCurve, Phase, Transfer
 from traces.model_profile import ModelProfile
-from traces.scenario import Job
 from traces.topologies.cassini_24 import cassini_24
 from traces.topologies.fat_tree import fat_tree
 

@@ -16,10 +16,10 @@ from emulator.networks import plan_arm
 from emulator.scale import assumed_budget, plan_scale
 from emulator.session import Session
 from netshaper.run_state import new_run_id
+from traces.arm import Arm, Job
 from traces.cluster import dumbbell
 from traces.demand import Demand, Transfer
 from traces.model_profile import ModelProfile
-from traces.scenario import Arm, Job
 
 _JOBS = 25
 _RUNS = 5

@@ -23,12 +23,12 @@ from emulator.scale import BUDGET_SHARE, ScalePlan, assumed_budget, load_hop_bps
 from emulator.session import Session
 from emulator.verdict import STEAL_LIMIT
 from emulator.watch import start_sampler, stop_sampler
+from traces.arm import Arm, Job
 from traces.cluster import dumbbell
 from traces.demand import Demand, Transfer
 from traces.errors import RoundelayError
 from traces.model_profile import ModelProfile
 from traces.quantities import format_rate
-from traces.scenario import Arm, Job
 
 QUIET_S = 0.5
 """How long the box is watched before the measurement."""

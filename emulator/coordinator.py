@@ -24,14 +24,16 @@ _POLL_S = 0.1
 class JobRun:
     """A job while it runs. The slowest worker decides when an iteration ends.
 
-    input_change: that the workers' input pipelines make before the next iteration, if there is one.
+    quiet_s: of an iteration, for which nothing need be heard of it, as it computes or waits for
+    samples. input_change: that the workers' input pipelines make before the next iteration, if
+    there is one.
     """
 
     job: str
     workers: list[MessageSocket]
     iterations: int
     start_after_s: float = 0.0
-    compute_s: float = 0.0
+    quiet_s: float = 0.0
     agent: TimeShiftAgent | None = None
     input_change: Message | None = None
     measured: list[IterationSpan] = field(default_factory=list)
@@ -48,8 +50,8 @@ class JobRun:
 
     @property
     def quiet_until_s(self) -> float:
-        """Until then nothing need be heard of it: it waits for its start, or computes."""
-        return 0.0 if self.done else self._start_s + self.compute_s
+        """Until then nothing need be heard of it: it waits for its start, or is in its quiet_s."""
+        return 0.0 if self.done else self._start_s + self.quiet_s
 
     def begin(self, anchor_s: float) -> None:
         """Start the first iteration, at the job's own start after ``anchor_s`` or on its grid."""
@@ -107,7 +109,7 @@ def connect_workers(workers: Sequence[MessageSocket], explain: Callable[[], str]
                 raise EmulationError(f"a worker ended before it was {expected}: {explain()}")
         if then is not None:
             for worker in workers:
-                with _as_an_end("a worker", explain):
+                with as_an_end("a worker", explain):
                     worker.send({"do": then})
 
 
@@ -129,7 +131,7 @@ def run_jobs(
         for job in jobs:
             for worker in job.workers:
                 selector.register(worker, selectors.EVENT_READ, (job, worker))
-            with _as_an_end(f"a worker of job {job.job}", explain):
+            with as_an_end(f"a worker of job {job.job}", explain):
                 job.begin(anchor_s)
         heard_s = now_s()
         while not all(job.done for job in jobs):
@@ -159,14 +161,14 @@ def read_worker(
                 f"a worker of job {job.job} ended: {explain() or 'it said nothing'}"
             )
         before = len(job.measured)
-        with _as_an_end(f"a worker of job {job.job}", explain):
+        with as_an_end(f"a worker of job {job.job}", explain):
             job.handle(message)
         if len(job.measured) > before:
             on_iteration(job)
 
 
 @contextlib.contextmanager
-def _as_an_end(who: str, explain: Callable[[], str]) -> Iterator[None]:
+def as_an_end(who: str, explain: Callable[[], str]) -> Iterator[None]:
     """A message that cannot be sent means that ``who`` ended, and is no broken pipe of ours."""
     try:
         yield

@@ -6,15 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from emulator.limits.bandwidth import LEAST_CORES
 from emulator.training.specification import (
     LoaderSpecification,
     Pipeline,
     PipelineShare,
     PipelineState,
 )
+from traces.arm import Arm, Job
 from traces.errors import BadInputError
-from traces.input_pipeline import input_costs, memory_matters
-from traces.scenario import Arm, Job
+from traces.input_pipeline import fair_share, input_costs, memory_matters
 
 CPU_SHARE = 0.3
 """Of this box's cores, what all CPUs of the cluster may take together: the links need the rest."""
@@ -54,26 +55,42 @@ class CpuScale:
 
 
 def plan_cpu_scale(arms: Sequence[Arm], cores: int) -> CpuScale | None:
-    """One scale for all ``arms``; None where none of them divides CPUs.
-
-    Raises BadInputError, with the key of the job, where its speed hangs on memory as well: samples
-    of placed jobs are not read from anywhere, so that no cache would show.
-    """
+    """One scale for all ``arms``; None where none of them divides CPUs."""
     divided = [arm.resources for arm in arms if arm.resources is not None]
     if not divided:
         return None
-    for arm in arms:
-        for number, job in enumerate(arm.jobs):
-            pipeline, server = job.input_pipeline, arm.resources
-            if pipeline is not None and server is not None and memory_matters(pipeline, server):
-                raise BadInputError(
-                    f"the input pipeline of {pipeline.model} is faster with more memory than its "
-                    "share, and what placed jobs read is not emulated",
-                    allowed="simulate alone, servers with more memory, or another pipeline",
-                    key=f"workload.jobs.{number}.input_pipeline",
-                )
     cpus = max(group.count * group.cpus for group in divided)
     return CpuScale(max(cpus / (CPU_SHARE * cores), 1.0), cpus, cores)
+
+
+def check_input_pipelines(arm: Arm, scale: CpuScale) -> None:
+    """Refuse what of ``arm`` cannot be emulated. Raises BadInputError, with the key
+
+    - of the job, where its speed hangs on memory as well: samples of placed jobs are not read from
+      anywhere, so that no cache would show;
+    - of the CPUs, where the kernel keeps no quota as small as a share may be.
+    """
+    server = arm.resources
+    for number, job in enumerate(arm.jobs):
+        pipeline = job.input_pipeline
+        if pipeline is None or server is None:
+            continue
+        if memory_matters(pipeline, server):
+            raise BadInputError(
+                f"the input pipeline of {pipeline.model} is faster with more memory than its "
+                "share, and what placed jobs read is not emulated",
+                allowed="simulate alone, servers with more memory, or another pipeline",
+                key=f"workload.jobs.{number}.input_pipeline",
+            )
+        least_cpus = min(fair_share(server).cpus, float(pipeline.cpus[0]))
+        if least_cpus / scale.divisor < LEAST_CORES:
+            raise BadInputError(
+                f"a share of {least_cpus:g} CPUs would be {least_cpus / scale.divisor:.2%} of one "
+                f"of this box's {scale.cores} cores, with {scale.cpus:g} CPUs in all",
+                allowed=f"{LEAST_CORES:.1%} or more, which the kernel can enforce: at most "
+                f"{least_cpus * CPU_SHARE * scale.cores / LEAST_CORES:g} CPUs; or simulate alone",
+                key="cluster.cpus",
+            )
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from emulator.session import Session
 from emulator.timeshift import agent_of
 from emulator.wake import waking_promptly
 from emulator.watch import DRAIN_S, calibrate, start_sampler, stop_sampler
+from traces.arm import Arm
 from traces.link_events import last_up_s
 from traces.results import IterationRow
-from traces.scenario import Arm
 from traces.schedule import TimeShift
 
 SCHEDULED_SAMPLE_INTERVAL_S = 0.1

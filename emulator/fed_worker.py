@@ -12,8 +12,6 @@ from emulator.training.specification import loader_specification_of, pipeline_of
 from emulator.wake import sleep_until
 from emulator.worker import follow
 
-_LONGEST_BATCH_S = 60.0
-
 # The specification is that of a worker, with
 #   input: {loader: a LoaderSpecification, groups: [path, ...]}
 # and what changes it later is {pipeline, share}.
@@ -40,13 +38,13 @@ class _Loaded:
 
     def take(self, start_s: float) -> None:
         sleep_until(start_s)
-        if self._loader.take(time.monotonic() + _LONGEST_BATCH_S) is None:
-            raise TimeoutError(f"no samples were ready in {_LONGEST_BATCH_S:.0f} s")
+        if self._loader.take(time.monotonic()) is None:
+            raise RuntimeError("an iteration began before its samples were ready")
 
     def await_next(self) -> float:
         if select.select([self._loader], [], [], 0.0)[0]:
             return 0.0
-        select.select([self._loader], [], [], _LONGEST_BATCH_S)
+        select.select([self._loader], [], [])  # the controller gives up on a worker that is silent
         return time.monotonic()
 
     def change(self, message: Message | None) -> None:

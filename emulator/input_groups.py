@@ -9,6 +9,7 @@ from emulator.cpu_scale import InputWork
 from emulator.limits.limited_group import LimitedGroup
 from emulator.messages import Message
 from emulator.session import Session
+from traces.errors import MissingCapabilityError
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,16 @@ class InputGroups:
         made._limit(cores)
         return made
 
+    def messages(self, work: InputWork) -> list[Message]:
+        """What each worker is told of its input pipeline, as ``emulator.fed_worker`` describes."""
+        loader = asdict(work.loader)
+        return [
+            {"loader": loader, "groups": [str(path) for path in group.paths]}
+            for group in self.groups
+        ]
+
     def count(self) -> None:
-        """Begin to count."""
+        """Begin to count. Raises MissingCapabilityError where the kernel does not."""
         self._since_s, self._allowed_s, self._used_before_s = time.monotonic(), 0.0, self._used_s()
 
     def change(self, cores: float) -> None:
@@ -79,14 +88,13 @@ class InputGroups:
         self._since_s = now_s
 
     def _used_s(self) -> float:
-        return sum(group.usage().cpu_s or 0.0 for group in self.groups)
-
-
-def input_messages(work: InputWork | None, inputs: InputGroups | None) -> list[Message]:
-    """What each worker is told of its input pipeline; empty where it has none."""
-    if work is None or inputs is None:
-        return []
-    loader = asdict(work.loader)
-    return [
-        {"loader": loader, "groups": [str(path) for path in group.paths]} for group in inputs.groups
-    ]
+        total_s = 0.0
+        for group in self.groups:
+            used_s = group.usage().cpu_s
+            if used_s is None:
+                raise MissingCapabilityError(
+                    f"the CPU time of {group.paths[0]} cannot be read",
+                    remedy="mount the cgroup controller 'cpuacct', or cgroup v2",
+                )
+            total_s += used_s
+        return total_s

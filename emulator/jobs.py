@@ -10,7 +10,7 @@ from emulator.networks import PlannedNetwork, common_window_bytes
 from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.worker import flows_by_rank
-from traces.scenario import Job
+from traces.arm import Job
 from traces.workload_spec import MAX_WORKERS
 
 FIRST_PORT = 20000
@@ -39,7 +39,7 @@ def start_jobs(
                     workers,
                     iterations(job),
                     start_after_s=job.start_s,
-                    compute_s=job.profile.demand.compute_s,
+                    quiet_s=job.profile.demand.compute_s,
                 )
             )
     for run in runs:

@@ -30,8 +30,8 @@ from emulator.verdict import (
     invariants_of,
     judge,
 )
+from traces.arm import Arm
 from traces.results import EventRow, IterationRow, LinkRow, iteration_rows
-from traces.scenario import Arm
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from emulator.coordinator import START_LEAD_S, JobRun, connect_workers, now_s, read_worker
+from emulator.coordinator import (
+    START_LEAD_S,
+    JobRun,
+    as_an_end,
+    connect_workers,
+    now_s,
+    read_worker,
+)
 from emulator.cpu_scale import InputWork, input_work
-from emulator.input_groups import CpuUse, InputGroups, input_messages
+from emulator.input_groups import CpuUse, InputGroups
 from emulator.jobs import FIRST_PORT, start_workers
 from emulator.messages import MessageSocket
 from emulator.networks import PlannedNetwork
@@ -21,9 +28,9 @@ from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.timeshift import agent_of
 from emulator.wake import wake_promptly
+from traces.arm import Job
 from traces.errors import EmulationError
 from traces.results import IterationSpan
-from traces.scenario import Job
 from traces.schedule import TimeShift
 
 _PORTS = 12000
@@ -105,15 +112,16 @@ class EmulatedNetworkJobs:
         group = f"{self._network.name}-{job.id}-{len(self.runs)}"
         first_port = FIRST_PORT + self._next_port
         self._next_port = (self._next_port + len(job.servers)) % _PORTS
-        inputs, work = None, self._input_work(job)
+        inputs, told, work = None, [], self._input_work(job)
         if work is not None:
             ranks = len(job.servers)
             inputs = InputGroups.create(self._session, job.id, group, ranks, work.cores)
+            told = inputs.messages(work)
         workers = start_workers(
             self._session, self._network, job, first_port, self._scale, self._congestion_control,
-            group, input_messages(work, inputs),
+            group, told,
         )  # fmt: skip
-        run = JobRun(job.id, workers, iterations, compute_s=job.profile.demand.compute_s)
+        run = JobRun(job.id, workers, iterations, quiet_s=_quiet_s(job))
         self.runs.append(run)
         try:
             connect_workers(workers, self._session.explain)
@@ -131,7 +139,8 @@ class EmulatedNetworkJobs:
             self._jobs[job.id] = _Running(run, group, begin_s, inputs)
             for worker in workers:
                 self._selector.register(worker, selectors.EVENT_READ, (job.id, worker))
-            run.begin(self.anchor_s)
+            with as_an_end(f"a worker of job {job.id}", self._session.explain):
+                run.begin(self.anchor_s)
         self._wake()
 
     def end(self, job: str) -> None:
@@ -156,12 +165,13 @@ class EmulatedNetworkJobs:
 
     def change_share(self, job: Job) -> None:
         """Of CPU time at once, of work from its next iteration on."""
-        work = self._input_work(job)
+        running, work = self._jobs[job.id], self._input_work(job)
+        if work is None or running.inputs is None:
+            return  # it waits for no samples
+        running.inputs.change(work.cores)
         with self._lock:
-            running = self._jobs[job.id]
-            if work is None or running.inputs is None:
-                return
-            running.inputs.change(work.cores)
+            # The iteration under way may take as long as it did.
+            running.run.quiet_s = max(running.run.quiet_s, _quiet_s(job))
             running.run.input_change = {
                 "pipeline": asdict(work.pipeline),
                 "share": asdict(work.share),
@@ -238,6 +248,11 @@ class EmulatedNetworkJobs:
                         f"no worker of job {running.run.job} has said anything for "
                         f"{_SILENCE_S:.0f} s"
                     )
+
+
+def _quiet_s(job: Job) -> float:
+    """See JobRun."""
+    return max(job.profile.demand.compute_s, job.profile.demand.input_s)
 
 
 def _close(workers: Sequence[MessageSocket]) -> None:

@@ -10,8 +10,8 @@ from netshaper.ecn.marking import Marking
 from netshaper.link_changes import PlannedChange, delayed_ports, plan_changes
 from netshaper.plan import NetworkPlan, plan_network
 from netshaper.shaping import window_bytes
+from traces.arm import Arm, Job
 from traces.errors import MissingCapabilityError
-from traces.scenario import Arm, Job
 
 
 @dataclass(frozen=True)

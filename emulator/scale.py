@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from emulator.cpu_scale import CpuScale
 from netshaper.shaping import FRAME_BYTES, PAYLOAD_SHARE, TCP_PAYLOAD_BYTES
+from traces.arm import Arm, Job
 from traces.cluster import Cluster
 from traces.errors import BadInputError
 from traces.link_events import fastest
 from traces.quantities import format_rate
-from traces.scenario import Arm, Job
 
 BITS_PER_S_AND_CORE = 0.8e9
 """Bit/s x hops of single-segment packets that keep one core busy: assumed where none is measured.

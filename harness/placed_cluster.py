@@ -11,9 +11,9 @@ import numpy as np
 
 from harness.job_table import Flags, JobTable
 from harness.scheduling.allocation import Allocation
+from traces.arm import Arm, Job
 from traces.input_pipeline import Share
 from traces.results import IterationSpan
-from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
 
 
@@ -46,7 +46,7 @@ class NetworkJobs(Protocol):
         ...
 
 
-class HasShifts(Protocol):
+class HasShiftsAndShares(Protocol):
     """The scheduler, of which a cluster takes the time-shifts and the shares as well."""
 
     @property
@@ -104,7 +104,7 @@ class PlacedCluster:
     """
 
     def __init__(
-        self, arm: Arm, table: JobTable, network: NetworkJobs, scheduler: HasShifts
+        self, arm: Arm, table: JobTable, network: NetworkJobs, scheduler: HasShiftsAndShares
     ) -> None:
         self._arm = arm
         self._table = table

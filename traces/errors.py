@@ -16,6 +16,17 @@ def on_one_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+_MOST_SHOWN = 60  # characters
+
+
+def shown(value: object) -> str:
+    """``value`` as Python writes it, of a long one the beginning: for the problem of an error."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}...")
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
 class BadInputError(RoundelayError):
     """An input is wrong: says where, what is wrong, and what is allowed.
 

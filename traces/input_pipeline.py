@@ -7,6 +7,7 @@ the GPU's, and every slower one is the pipeline's.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 from traces.demand import Demand
@@ -32,6 +33,7 @@ def fair_share(server: ServerGroup) -> Share:
     return Share(server.cpus / server.gpus, server.memory_bytes / server.gpus)
 
 
+@functools.cache  # a document is read, and many jobs have the same
 def find_pipeline(model: str) -> Sensitivity:
     """The sensitivity of ``model`` among the published ones. BadInputError where there is none."""
     known = builtin_sensitivities(SENSITIVITIES)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict
 
+from traces.arm import Arm, Job
 from traces.cluster import Cluster
 from traces.cluster_spec import ClusterSpec
 from traces.errors import BadInputError
-from traces.input_pipeline import Share, find_pipeline, with_input
+from traces.input_pipeline import find_pipeline
 from traces.job_profiles import FoundProfile, ProfileSources, read_measured_profiles
-from traces.link_events import EventSpec, LinkEvent, link_events
+from traces.link_events import LinkEvent, link_events
 from traces.model_profile import ModelProfile
-from traces.quantities import DurationS, SizeBytes
 from traces.rounds_scenario import is_rounds_scenario
-from traces.scenario_file import Name, ScenarioFile, Strict
+from traces.scenario_file import ScenarioFile
+from traces.scenario_spec import ScaleSpec, ScenarioSpec
 from traces.sensitivity import Sensitivity
 from traces.server_pool import ServerGroup
 from traces.server_resources import server_resources
@@ -27,192 +27,6 @@ from traces.yaml_source import KeyPath, YamlSource
 SECTIONS = ("cluster", "workload", "scheduler", "transport", "events")
 
 _LISTED = 16  # servers that an error names before it only counts them
-
-
-Interleaver = Literal["none", "cassini"]
-Placement = Literal["given", "pollux", "random", "themis"]
-Mechanism = Literal["none", "proportional", "tune"]
-Statistic = Literal["mean", "min", "tail"]
-Shares = Literal["given", "unequal", "gpu-intensity"]
-
-
-class SchedulerSpec(Strict):
-    """Who places jobs, and what sets them apart in time.
-
-    placement: ``given`` where jobs name their servers; else a scheduler places their workers, and
-    decides anew every ``round``; a job that it starts begins after ``restart``. ``pollux`` chooses
-    their number as well, by the speed that profiles say, and reckons with ``restart``.
-    mechanism: divides the CPUs and the memory of a server among the workers that are placed on it,
-    ``proportional`` to their GPUs or as Synergy's ``tune``; with ``none`` samples are always there.
-    interleaver: computes time-shifts: ``none``, or ``cassini``, which also takes the best of up to
-    ``candidates`` placements that the scheduler holds equal, by the ``ranking`` of links' scores.
-    precision: degrees between two rotations that are tried of the job with the shortest period;
-    five is what CASSINI's paper recommends (section 5.7). Far finer circles cannot be compared.
-    shares: who gives jobs their weights or priorities: ``given`` in the file, ``unequal`` weights,
-    or priorities by ``gpu-intensity``.
-    """
-
-    placement: Placement = "given"
-    mechanism: Mechanism = "none"
-    interleaver: Interleaver = "none"
-    shares: Shares = "given"
-    round: Annotated[DurationS, Field(ge=1)] = 20.0
-    restart: Annotated[DurationS, Field(ge=0.2)] = 1.0
-    candidates: int = Field(default=10, ge=1, le=1000)
-    ranking: Statistic = "mean"
-    precision: float = Field(default=5.0, ge=0.1, le=180, description="degrees")
-
-
-class TransportSpec(Strict):
-    """How the emulated connections behave. The simulator does not model it.
-
-    ecn_threshold: bytes waiting at an emulated switch port above which packets are marked. It is
-    not scaled, for a threshold has to hold some whole packets whatever the rate.
-    """
-
-    congestion_control: Literal["cubic", "reno", "bbr", "dctcp"] = "cubic"
-    ecn_threshold: SizeBytes | None = None
-
-
-class ScaleSpec(Strict):
-    """``rate_divisor``: how many times slower the emulated links are; ``auto`` fits the box."""
-
-    rate_divisor: Literal["auto"] | Annotated[float, Field(ge=1, allow_inf_nan=False)] = "auto"
-
-
-class ArmSpec(Strict):
-    """One variant: the sections (or keys of them) that differ; events as a whole."""
-
-    cluster: dict[str, object] = Field(default_factory=dict)
-    workload: dict[str, object] = Field(default_factory=dict)
-    scheduler: dict[str, object] = Field(default_factory=dict)
-    transport: dict[str, object] = Field(default_factory=dict)
-    events: list[dict[str, object]] | None = None
-
-
-class ScenarioSpec(Strict):
-    """The whole file."""
-
-    name: Name
-    description: str = ""
-    seed: int = Field(default=1, ge=0)
-    cluster: ClusterSpec
-    workload: WorkloadSpec
-    scheduler: SchedulerSpec = SchedulerSpec()
-    transport: TransportSpec = TransportSpec()
-    events: list[EventSpec] = Field(default_factory=list, max_length=1000)
-    scale: ScaleSpec = ScaleSpec()
-    arms: dict[Name, ArmSpec] = Field(default_factory=dict)
-
-
-class Job(Strict):
-    """A job with its profile; worker rank i runs on ``servers[i]``; it starts at ``start_s``.
-
-    servers: empty where a scheduler places the workers; start_s is then when the job arrives.
-    choices: profiles with each number of workers that a scheduler may give it, ascending and
-    ``profile`` among them; empty where it has that number alone.
-    iterations: all of its own, warm-up included; None where they are the arm's.
-    weight: its share of a port under ``weighted`` sharing, beside others' weights.
-    priority: under ``priority`` sharing the greater goes first.
-    path_variant: which of the equal paths its pairs take; a pair with fewer repeats its own.
-    input_pipeline: None where it waits for no samples. share: of each worker; None where CPUs and
-    memory are not divided, or not yet.
-    """
-
-    id: str
-    profile: ModelProfile
-    choices: tuple[ModelProfile, ...] = ()
-    servers: tuple[str, ...] = ()
-    start_s: float = 0.0
-    iterations: int | None = None
-    weight: float = 1.0
-    priority: int = 0
-    path_variant: int = 0
-    input_pipeline: Sensitivity | None = None
-    share: Share | None = None
-
-    def with_share(self, share: Share | None) -> Job:
-        """The same job, whose workers have ``share``, with the demand that follows from it."""
-        if share is None:
-            return self
-        profile = self.profile
-        if self.input_pipeline is not None:
-            demand = with_input(profile.demand, self.input_pipeline, share)
-            profile = profile.model_copy(update={"demand": demand})
-        return self.model_copy(update={"share": share, "profile": profile})
-
-    @property
-    def connections(self) -> set[tuple[int, int]]:
-        """(source rank, destination rank) of every pair of workers that exchanges data."""
-        return {
-            (source, destination)
-            for transfer in self.profile.demand.transfers
-            for source, destination, _ in transfer.flows(self.profile.num_gpus)
-        }
-
-    def on(self, servers: tuple[str, ...]) -> Job:
-        """The job with a worker on each of ``servers``, which are as many as it may have."""
-        profiles = {profile.num_gpus: profile for profile in (self.profile, *self.choices)}
-        return self.model_copy(update={"servers": servers, "profile": profiles[len(servers)]})
-
-    @model_validator(mode="after")
-    def _one_server_a_worker(self) -> Job:
-        if self.servers and len(self.servers) != self.profile.num_gpus:
-            raise ValueError(
-                f"{len(self.servers)} servers for a profile of {self.profile.num_gpus} workers"
-            )
-        return self
-
-
-class Arm(BaseModel):
-    """One variant of the scenario, ready to be simulated or emulated.
-
-    scheduler: with a placement other than ``given`` the jobs have no servers yet. gpus: of each
-    server. resources: of all servers, where the scheduler has a mechanism that divides them.
-
-    events: changes of links while it runs, in order of time; on each copy of the cluster.
-    warnings: what of its topology is probably a mistake, and which jobs' profiles are not the
-    measured ones that the scenario asks for; a sentence each.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-    name: str
-    cluster: Cluster
-    dedicated: bool
-    jobs: tuple[Job, ...]
-    iterations: int
-    warmup_iterations: int
-    scheduler: SchedulerSpec = SchedulerSpec()
-    gpus: int = 1
-    resources: ServerGroup | None = None
-    transport: TransportSpec = TransportSpec()
-    events: tuple[LinkEvent, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def interleaver(self) -> Interleaver:
-        """What computes time-shifts."""
-        return self.scheduler.interleaver
-
-    @property
-    def is_scheduled(self) -> bool:
-        """Whether a scheduler places the jobs, round by round."""
-        return self.scheduler.placement != "given"
-
-    def iterations_of(self, job: Job) -> int:
-        """All iterations of ``job``, warm-up included."""
-        return job.iterations or self.total_iterations
-
-    @property
-    def networks(self) -> list[tuple[Job, ...]]:
-        """The jobs by the copy of the cluster that they run on: all on one, or one on each."""
-        return [(job,) for job in self.jobs] if self.dedicated else [self.jobs]
-
-    @property
-    def total_iterations(self) -> int:
-        """Iterations of each job that has no number of its own, warm-up included."""
-        return self.warmup_iterations + self.iterations
 
 
 class Scenario(BaseModel):

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from traces.errors import BadInputError
 from traces.job_trace import JobTrace
 
+_HEAD_BYTES = 2**16  # far more than any header
+
 
 @dataclass(frozen=True)
 class CleaningRule:
@@ -57,6 +59,18 @@ class Head:
         return next((line.strip() for line in lines if line.strip()), "")
 
 
+def head_of(file: Path) -> Head:
+    """The head of ``file``. Raises OSError, also for a directory."""
+    with file.open("rb") as stream:
+        return Head(stream.read(_HEAD_BYTES))
+
+
+def source_words(file: Path, sha256: str, share: float = 1.0) -> str:
+    """What a JobTrace says of a ``file`` as its source. sha256: of the ``share`` that was read."""
+    part = "" if share == 1.0 else f" of its first {share:.3%}"
+    return f"{file.name}, SHA-256{part} {sha256}"
+
+
 @dataclass(frozen=True)
 class TraceFormat:
     """One format. title: whose it is, a clause for a person. is_format: of the head of a file.
@@ -89,7 +103,10 @@ def unusual_rules(rules: Sequence[CleaningRule], options: ReadOptions) -> dict[s
 
 
 class Cleaning:
-    """Applies the rules of a format, and counts. left_out, changed: jobs, by the rule's name."""
+    """Applies the rules of a format, and counts. left_out, changed: jobs, by the rule's name.
+
+    A format leaves out before it changes, so that what was changed is in the trace.
+    """
 
     def __init__(self, rules: Sequence[CleaningRule], options: ReadOptions) -> None:
         """Raises BadInputError where the options name a rule that there is not."""
@@ -98,18 +115,20 @@ class Cleaning:
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
 
-    def applies(self, rule: str) -> bool:
+    def applies(self, rule: CleaningRule) -> bool:
         """Whether ``rule`` is wanted."""
-        return self._applied[rule]
+        return self._applied[rule.name]
 
-    def leave_out(self, jobs: pd.DataFrame, wrong: NDArray[np.bool_], rule: str) -> pd.DataFrame:
+    def leave_out(
+        self, jobs: pd.DataFrame, wrong: NDArray[np.bool_], rule: CleaningRule
+    ) -> pd.DataFrame:
         """``jobs`` without those that are ``wrong``, where ``rule`` applies; else all of them.
 
         wrong: shape (jobs,).
         """
         if not self.applies(rule) or not wrong.any():
             return jobs
-        self.left_out[rule] += int(np.count_nonzero(wrong))
+        self.left_out[rule.name] += int(np.count_nonzero(wrong))
         return jobs[~wrong]
 
     def change(
@@ -117,16 +136,21 @@ class Cleaning:
         jobs: pd.DataFrame,
         wrong: NDArray[np.bool_],
         column: str,
-        value: float | str,
-        rule: str,
+        value: float | NDArray[np.float64],
+        rule: CleaningRule,
     ) -> pd.DataFrame:
         """``jobs``, those that are ``wrong`` with ``value`` in ``column`` where ``rule`` applies.
 
-        wrong: shape (jobs,).
+        wrong: shape (jobs,). value: one, or one for each of those that are wrong.
         """
         if not self.applies(rule) or not wrong.any():
             return jobs
-        self.changed[rule] += int(np.count_nonzero(wrong))
+        self.count_changed(int(np.count_nonzero(wrong)), rule)
         changed = jobs.copy()
         changed.loc[wrong, column] = value
         return changed
+
+    def count_changed(self, jobs: int, rule: CleaningRule) -> None:
+        """Count so many ``jobs`` that ``rule`` altered in another way than :meth:`change`."""
+        if jobs:
+            self.changed[rule.name] += jobs

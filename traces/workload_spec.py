@@ -16,9 +16,9 @@ class JobSpec(Strict):
 
     Jobs that a scheduler places have a number of ``workers`` instead of servers. Under Pollux that
     is the number with which its ``iterations`` are counted: it may run with any other, as long as
-    its model spreads over it, with the same batch on each GPU and so with fewer iterations where it
-    has more. A job whose profile is a file always has its own number.
-    ``input_pipeline`` counts where the scheduler has a mechanism; a job without one waits for no
+    its model spreads over it, and on 16 servers at most, with the same batch on each GPU and so
+    with fewer iterations where it has more. A job whose profile is a file has its own number
+    always. ``input_pipeline`` takes a scheduler with a mechanism; a job without one waits for no
     samples, whatever its share.
     ``weight`` and ``priority`` (the greater goes first) count where the sharing is of that name.
     """

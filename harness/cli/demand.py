@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from harness.cli.demand_import import import_
+from harness.cli.lazy_group import LazyGroup
 from harness.cli.options import json_option
 from harness.cli.show import console, plain_table, print_json
 from harness.scheduling.cassini.interleaving import interleave
@@ -15,21 +17,14 @@ from harness.scheduling.cassini.memo import Rotations
 from harness.scheduling.cassini.rotation import Rotation, score_at
 from traces.demand import DemandCurve, demand_curve
 from traces.errors import BadInputError
-from traces.formats.kineto import (
-    CollectiveRecord,
-    IterationRecord,
-    KinetoImport,
-    import_kineto,
-)
-from traces.model_profile import ModelProfile, profile_document, read_profile, write_profile
+from traces.model_profile import ModelProfile, read_profile
 from traces.models import RECONSTRUCTED
-from traces.quantities import format_duration, format_rate, format_size, parse_rate_bps
-from traces.run_directory import give_to_caller
+from traces.quantities import format_duration, format_rate, parse_rate_bps
 
 _LEAST_WORKERS = 2  # one alone sends nothing
 
 
-@click.group()
+@click.group(cls=LazyGroup, names=("fit",), prefix="harness.cli.demand_")
 def demand() -> None:
     """What one iteration of a model puts on the network.
 
@@ -39,97 +34,7 @@ def demand() -> None:
     """
 
 
-@demand.command("import")
-@click.argument("source_format", metavar="FORMAT", type=click.Choice(["kineto"]))
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Default: FILE's name, .demand.json."
-)
-@click.option("--model", help="Name of the model. Default: FILE's name.")
-@json_option
-def import_(
-    source_format: str, file: Path, output: Path | None, model: str | None, as_json: bool
-) -> None:
-    """Turn a trace into a profile with a Demand. FORMAT: kineto (a PyTorch profiler trace).
-
-    \b
-    Example:
-      roundelay demand import kineto trace.json.gz -o resnet50.json
-    """
-    del source_format  # one so far; click has checked it
-    imported = import_kineto(file, model)
-    target = output or Path(f"{file.name.partition('.')[0]}.demand.json")
-    try:
-        write_profile(imported.profile, target)
-    except OSError as error:
-        raise BadInputError(
-            f"cannot be written: {error.strerror}", allowed="a writable place", file=target
-        ) from None
-    give_to_caller(target)
-    if as_json:
-        print_json(_import_document(imported, target))
-    _print_import(imported)
-    console.print(f"profile: {target.resolve()}", soft_wrap=True)
-
-
-def _import_document(imported: KinetoImport, target: Path) -> dict[str, object]:
-    return {
-        "profile": profile_document(imported.profile),
-        "iterations": [
-            {
-                "name": iteration.name,
-                "duration_s": iteration.duration_s,
-                "collectives": [
-                    {
-                        "name": collective.name,
-                        "start_s": collective.start_s,
-                        "elements": collective.elements,
-                        "dtype": collective.dtype,
-                        "bytes": collective.bytes,
-                        "wire_bytes": collective.wire_bytes,
-                        "group_size": collective.group_size,
-                    }
-                    for collective in iteration.collectives
-                ],
-            }
-            for iteration in imported.iterations
-        ],
-        "notes": list(imported.notes),
-        "file": str(target),
-    }
-
-
-def _by_kind(iteration: IterationRecord) -> dict[tuple[str, str], list[CollectiveRecord]]:
-    """The collectives of one iteration by name and data type, in order of appearance."""
-    kinds: dict[tuple[str, str], list[CollectiveRecord]] = {}
-    for collective in iteration.collectives:
-        kinds.setdefault((collective.name, collective.dtype), []).append(collective)
-    return kinds
-
-
-def _print_import(imported: KinetoImport) -> None:
-    table = plain_table(f"{imported.profile.model}: {len(imported.iterations)} iterations")
-    for heading in ("iteration", "duration", "collectives", "elements", "on the wire, a worker"):
-        table.add_column(heading, justify="left" if heading == "iteration" else "right")
-    for iteration in imported.iterations:
-        label = [iteration.name, format_duration(iteration.duration_s)]
-        for (name, dtype), group in _by_kind(iteration).items():
-            table.add_row(
-                *label,
-                f"{len(group)} {name}",
-                f"{sum(collective.elements for collective in group):,} {dtype}",
-                format_size(sum(collective.wire_bytes for collective in group)),
-            )
-            label = ["", ""]
-    console.print(table)
-    transfers = imported.profile.demand.transfers
-    console.print(
-        f"demand: {format_duration(imported.profile.demand.compute_s)} of compute, "
-        f"{len(transfers)} transfers, "
-        f"{format_size(imported.profile.demand.bytes_per_worker)} a worker and iteration"
-    )
-    for note in imported.notes:
-        console.print(f"note: {note}", soft_wrap=True)
+demand.add_command(import_)
 
 
 def _profile(name: str) -> ModelProfile:

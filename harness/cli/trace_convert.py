@@ -32,12 +32,13 @@ _SWITCH = {"on": True, "off": False}
     "rules",
     metavar="NAME=on|off",
     multiple=True,
-    help="Switch a cleaning rule of the format on or off; may be given several times.",
+    help="Switch a cleaning rule of the format (`roundelay trace formats`) on or off; may be given "
+    "several times.",
 )
 @click.option(
     "--mapping",
     type=click.Path(path_type=Path),
-    help="What the columns of a plain CSV file are.",
+    help="A file that says what the columns of a plain CSV file are (`roundelay trace mapping`).",
 )
 @share_option
 @quiet_option

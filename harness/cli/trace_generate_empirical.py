@@ -22,7 +22,7 @@ from harness.cli.trace_generate_options import (
 from harness.cli.trace_generated import finish
 from harness.cli.trace_output import refuse_existing
 from traces.errors import BadInputError
-from traces.formats.traces import TRACE_FORMATS, read_jobs
+from traces.formats.traces import read_jobs
 from traces.generators.empirical import EmpiricalJobs
 from traces.generators.models import Models
 from traces.generators.repeating_rate import PERIODS, Period
@@ -31,12 +31,6 @@ from traces.generators.repeating_rate import PERIODS, Period
 @click.command()
 @click.argument("source", metavar="TRACE", type=click.Path(path_type=Path))
 @trace_option
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(TRACE_FORMATS)),
-    help="Of TRACE. Default: told from its content.",
-)
 @most_jobs_option
 @length_option
 @factor_option
@@ -59,7 +53,6 @@ from traces.generators.repeating_rate import PERIODS, Period
 def empirical(
     source: Path,
     output: Path,
-    format_name: str | None,
     count: int | None,
     length_s: float | None,
     factor: float | None,
@@ -76,7 +69,8 @@ def empirical(
 
     A Poisson process with TRACE's own rate of each hour, times --factor, or so that the mean is
     --jobs-per-hour or the load --rho of --num-gpus. Sizes, durations, models and users go together
-    as in TRACE. Models are drawn only for jobs that have none there.
+    as in TRACE. Models are drawn only for jobs that have none there. TRACE has any format whose
+    content tells it (`roundelay trace formats`); any other file has to be converted first.
 
     \b
     Example:
@@ -87,7 +81,7 @@ def empirical(
     if count is None and length_s is None:
         raise BadInputError("where the trace ends is not said", allowed="--length or --jobs")
     refuse_existing(output)
-    found = read_jobs(source, format_name)
+    found = read_jobs(source)
     try:
         jobs = EmpiricalJobs.of(found, period, same_hour=same_hour)
         if jobs_per_hour is not None:

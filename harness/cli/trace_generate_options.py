@@ -145,7 +145,10 @@ num_gpus_option: Decorator = click.option(
     "--num-gpus", type=click.IntRange(1, MAX_GPUS), help="GPUs of the cluster of --rho."
 )
 factor_option: Decorator = click.option(
-    "--factor", type=float, callback=_positive, help="Of the trace's own arrivals. Default: 1."
+    "--factor",
+    type=float,
+    callback=_positive,
+    help="Arrivals as a multiple of the trace's own. Default: 1.",
 )
 
 

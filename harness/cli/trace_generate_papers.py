@@ -30,7 +30,9 @@ _SNAPSHOTS = {snapshot.id: snapshot for snapshot in SNAPSHOTS}
     help="All jobs have so many times as many workers.",
 )
 @click.option(
-    "--meeting", is_flag=True, help="Batches for which the iteration times of all jobs meet."
+    "--meeting",
+    is_flag=True,
+    help="Batches for which the iteration times of all jobs meet, and VGG16 instead of DLRM.",
 )
 @seed_option
 @json_option
@@ -49,7 +51,7 @@ def dynamic(output: Path, gpus_per_server: int, meeting: bool, seed: int, as_jso
 
 
 @click.command()
-@click.argument("name", metavar="SNAPSHOT", type=click.Choice(list(_SNAPSHOTS)))
+@click.argument("name", type=click.Choice(list(_SNAPSHOTS)))
 @trace_option
 @click.option(
     "--iterations",
@@ -63,7 +65,7 @@ def dynamic(output: Path, gpus_per_server: int, meeting: bool, seed: int, as_jso
 def snapshot(name: str, output: Path, iterations: int, seed: int, as_json: bool) -> None:
     """One of CASSINI's snapshots: jobs of two workers that share one link.
 
-    SNAPSHOT: how many jobs, and what they score in hundredths. They start within 0.3 s.
+    Its name says how many jobs it has, and what they score in hundredths. They start within 0.3 s.
 
     \b
     Example:

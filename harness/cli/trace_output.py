@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from traces.errors import BadInputError
-from traces.job_trace import JobTrace, write_trace
+from traces.job_trace import JobTrace
+from traces.job_trace_file import write_trace
 from traces.run_directory import give_to_caller
 
 

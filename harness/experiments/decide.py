@@ -13,7 +13,7 @@ from harness.scheduling.cassini.precision import Precision
 from harness.scheduling.cassini.rotation import score_at
 from harness.scheduling.interleavers import INTERLEAVERS
 from harness.simulation.rates import SHARINGS
-from traces.scenario import Arm
+from traces.arm import Arm
 from traces.schedule import TimeShift
 
 

@@ -14,9 +14,9 @@ from harness.placed_cluster import NetworkJobs, PlacedCluster, Stint
 from harness.rounds import run_rounds
 from harness.scheduling.placed.scheduler import PlacedScheduler, ScheduleRecord
 from harness.scheduling.pollux.placements import MOST_SERVERS
+from traces.arm import Arm
 from traces.errors import BadInputError
 from traces.results import IterationRow, iteration_rows
-from traces.scenario import Arm
 
 
 @dataclass(frozen=True)

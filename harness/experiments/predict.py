@@ -14,9 +14,9 @@ from harness.experiments.placed import PlacedRun, run_placed
 from harness.simulation.fluid import FluidNetwork, RateSegment, Simulation, simulate
 from harness.simulation.network_jobs import SimulatedNetworkJobs
 from harness.simulation.sampled_loads import SampledLoads
+from traces.arm import Arm
 from traces.cluster import Port
 from traces.results import EventRow, IterationRow, LinkRow, iteration_rows
-from traces.scenario import Arm
 from traces.schedule import TimeShift
 
 SAMPLE_INTERVAL_S = 0.02

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from emulator.budget_store import budget_here
-from emulator.cpu_scale import plan_cpu_scale
+from emulator.cpu_scale import CpuScale, check_input_pipelines, plan_cpu_scale
 from emulator.emulate import Progress, emulate_arm, emulate_scheduled
 from emulator.kernel_features import require_netem
 from emulator.measurement import ArmMeasurement
@@ -20,10 +20,11 @@ from harness.experiments.placed import PlacedRun, rehearse, run_placed
 from harness.experiments.predict import ArmPrediction, predict_arm, predict_placed
 from harness.scheduling.shares import with_shares
 from netshaper.ecn.marking import Marking
+from traces.arm import Arm
 from traces.errors import BadInputError, MissingCapabilityError
 from traces.link_events import Change
 from traces.results import IterationRow
-from traces.scenario import Arm, Scenario
+from traces.scenario import Scenario
 
 
 @dataclass
@@ -47,10 +48,20 @@ def scale_of(scenario: Scenario) -> ScalePlan:
     divisor = scenario.scale.rate_divisor
     try:
         plan = plan_scale(scenario.arms, budget_here(), None if divisor == "auto" else divisor)
-        cores = len(os.sched_getaffinity(0))
-        return replace(plan, cpu=plan_cpu_scale(scenario.arms, cores))
     except BadInputError as error:
         raise scenario.locate(error) from None
+    return replace(plan, cpu=_cpu_scale_of(scenario))
+
+
+def _cpu_scale_of(scenario: Scenario) -> CpuScale | None:
+    scale = plan_cpu_scale(scenario.arms, len(os.sched_getaffinity(0)))
+    if scale is not None:
+        for arm in scenario.arms:
+            try:
+                check_input_pipelines(arm, scale)
+            except BadInputError as error:
+                raise scenario.locate(error, arm.name) from None
+    return scale
 
 
 def arms_of(scenario: Scenario) -> list[Arm]:

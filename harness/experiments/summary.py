@@ -13,9 +13,10 @@ from emulator.verdict import Verdict
 from harness.experiments.placed import PlacedRun
 from harness.experiments.run import ArmResult
 from harness.fidelity.compare import Comparison, IterationTimes
+from traces.arm import Arm, Job
 from traces.link_events import Change
 from traces.results import IterationRow, JobRow, LinkRow
-from traces.scenario import Arm, Job, Scenario
+from traces.scenario import Scenario
 
 
 def summarise(
@@ -215,6 +216,7 @@ def _scale(scale: ScalePlan) -> dict[str, Any]:
         "budget_hop_bps": scale.budget_hop_bps,
         "budget_source": scale.budget_source,
         "smallest_transfer_packets": packets if math.isfinite(packets) else None,
+        "cpu": scale.cpu and {"divisor": scale.cpu.divisor, "reason": scale.cpu.reason},
         "warnings": list(scale.warnings),
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from harness.scheduling.cassini.interleaving import Interleaving
 from harness.scheduling.cassini.time_shifts import time_shifts
-from traces.scenario import Arm
+from traces.arm import Arm
 from traces.schedule import TimeShift
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from traces.arm import Arm, Job
 from traces.cluster import Cluster, Sharing
 from traces.errors import BadInputError
-from traces.scenario import Arm, Job
 
 _WEIGHTS = (8.0, 4.0, 2.0, 1.0)
 """Of the jobs in turn. Twice as much has to be enough; the paper varies how aggressive two jobs

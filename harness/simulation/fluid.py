@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from emulator.timeshift import agent_of
 from harness.simulation.job import SimulatedJob
 from harness.simulation.rates import SHARINGS, Flow, allocate
+from traces.arm import Job
 from traces.cluster import Cluster, Port
 from traces.link_events import LinkEvent
 from traces.results import IterationSpan
-from traces.scenario import Job
 from traces.schedule import TimeShift
 
 

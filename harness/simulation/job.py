@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field
 
 from emulator.timeshift import TimeShiftAgent
+from traces.arm import Job
 from traces.cluster import Cluster, Port
 from traces.demand import Demand
 from traces.results import IterationSpan
-from traces.scenario import Job
 
 _DONE_BITS = 1e-3
 

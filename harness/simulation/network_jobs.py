@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from emulator.timeshift import agent_of
 from harness.simulation.fluid import FluidNetwork
 from harness.simulation.job import SimulatedJob
+from traces.arm import Job
 from traces.cluster import Cluster
 from traces.results import IterationSpan
-from traces.scenario import Job
 from traces.schedule import TimeShift
 
 

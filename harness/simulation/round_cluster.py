@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Flags, Floats, Ints, JobTable
 from harness.scheduling.allocation import Allocation
+from traces.compiled import compiled
 
 Completion = Literal["exact", "round-end"]
 Progress = Literal["continuous", "whole-iterations"]

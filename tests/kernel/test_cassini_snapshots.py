@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from harness.experiments.reproduce.cassini.emulated import emulate_snapshots
+from harness.experiments.reproduce.cassini.emulate_snapshots import emulate_snapshots
 from harness.experiments.reproduce.cassini.snapshots import SHIFTED, TOGETHER, Size
 from traces.generators.cassini_snapshots import SNAPSHOTS
 

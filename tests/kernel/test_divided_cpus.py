@@ -106,7 +106,9 @@ def test_pipelines_use_the_cpu_that_they_are_allowed_and_no_more(summary: dict[s
 
 
 def test_the_report_and_the_plan_tell_of_the_cpus(summary: dict[str, Any], tmp_path: Path) -> None:
-    assert "CPUs of each worker" in (summary["directory"] / "report.html").read_text()
+    report = (summary["directory"] / "report.html").read_text()
+    assert "CPUs of each worker" in report
+    assert "of a core of this machine" in report
     planned = roundelay("plan", write(tmp_path), "--run-id", RUN_ID)
     assert planned.returncode == 0, planned.stderr
     assert "# a GPU's share: 3 CPUs, 62.5 GB" in planned.stdout

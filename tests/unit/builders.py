@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from emulator.verdict import BoxEvidence, PortEvidence, SwitchEvidence
+from traces.arm import Arm, Job
 from traces.cluster import Cluster, Sharing, dumbbell
 from traces.demand import Demand, Pattern, Transfer
 from traces.model_profile import ModelProfile
 from traces.results import IterationRow
-from traces.scenario import Arm, Job, SchedulerSpec
+from traces.scenario_spec import SchedulerSpec
 
 GBIT = 1e9
 CASSINI = SchedulerSpec(interleaver="cassini")

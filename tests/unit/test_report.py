@@ -13,7 +13,7 @@ import pytest
 
 from harness.report import html, thinning, words
 from harness.report.iterations import sentences
-from harness.report.iterations.documents import Summary
+from harness.report.iterations.documents import CpuScaleRead, Summary
 from harness.report.page import build_report, write_report
 from harness.report.words import SPACE
 from tests.unit.harness.report.page import Page, page_of
@@ -249,6 +249,11 @@ def test_scale_in_words() -> None:
     text = sentences.scale_words(scale).replace(words.SPACE, " ")
     assert text.startswith("Links are 380 times slower and transfers 380 times smaller")
     assert "37.5 % of what this machine forwards" in text
+    assert "One CPU" not in text
+    reason = "30 CPUs in 30% of 2 cores"
+    divided = scale.model_copy(update={"cpu": CpuScaleRead(divisor=50.0, reason=reason)})
+    text = sentences.scale_words(divided).replace(words.SPACE, " ")
+    assert "One CPU is 2.00 % of a core of this machine, to have 30 CPUs in 30% of 2 cores." in text
 
 
 def test_thinned_series_keep_every_byte_and_say_what_a_point_stands_for() -> None:

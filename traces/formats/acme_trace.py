@@ -18,11 +18,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from traces.formats import recorded_jobs
 from traces.formats.csv_table import CsvTable, header_names, read_named_columns
+from traces.formats.instants import iso_seconds
+from traces.formats.recorded_jobs import DROP_NEVER_STARTED, DROP_UNFINISHED
+from traces.formats.slurm_states import states
 from traces.job_trace import JobTrace, checked_trace
-from traces.trace_format import Cleaning, CleaningRule, Head, ReadOptions, TraceFormat
+from traces.trace_format import Cleaning, Head, ReadOptions, TraceFormat
 
 COLUMNS = (
     "job_id",
@@ -37,13 +41,9 @@ COLUMNS = (
     "duration",
 )
 KALOS_MEMORY = "mem_per_pod_GB"
-STATES = {**recorded_jobs.STATES, "RUNNING": "running"}
-
-DROP_NEVER_STARTED = CleaningRule("drop-never-started", "it has no start_time")
-DROP_UNFINISHED = CleaningRule("drop-unfinished", "it has no end_time: its run time is not known")
 RULES = (DROP_NEVER_STARTED, DROP_UNFINISHED, *recorded_jobs.RULES)
 
-_ISO_WITH_ZONE = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)"
+_TIME = "a time such as '2023-03-01 00:18:22+08:00'"
 _BYTES_PER_GB = 1e9
 _DEFAULT = ReadOptions()
 
@@ -52,30 +52,31 @@ def read_acme_trace(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     """The jobs of ``file``. Raises BadInputError with line and column."""
     cleaning = Cleaning(RULES, options)
     table = read_named_columns(file, COLUMNS, (KALOS_MEMORY,), share=options.share)
-    submitted = _instants(table, "submit_time")
-    table.refuse(submitted.isna().to_numpy(), "submit_time", "a time with a zone")
-    started, ended = _instants(table, "start_time"), _instants(table, "end_time")
-    run_s = (ended - started).dt.total_seconds().to_numpy()
+    submit_s = _instants_s(table, "submit_time")
+    table.refuse(np.isnan(submit_s), "submit_time", _TIME)
+    start_s, end_s = _instants_s(table, "start_time"), _instants_s(table, "end_time")
+    run_s = end_s - start_s
     jobs = pd.DataFrame(
         {
             "job": table.words("job_id"),
+            "submit_s": submit_s,
             "num_gpus": table.numbers("gpu_num"),
             "duration_s": run_s,
             "executed_s": run_s,
-            "queue_s": (started - submitted).dt.total_seconds(),
+            "queue_s": start_s - submit_s,
             "user": table.words_or_none("user"),
             "cpus": table.numbers_or_nan("cpu_num"),
-            "state": recorded_jobs.states(table, STATES),
+            "state": states(table, "state"),
             "line": table.lines,
         }
     )
     if KALOS_MEMORY in table.rows.columns:
         pods = table.numbers_or_nan("node_num")
         jobs["memory_bytes"] = table.numbers_or_nan(KALOS_MEMORY) * pods * _BYTES_PER_GB
-    kept = cleaning.leave_out(jobs, started.isna().to_numpy(), DROP_NEVER_STARTED.name)
-    kept = cleaning.leave_out(kept, ended[kept.index].isna().to_numpy(), DROP_UNFINISHED.name)
+    kept = cleaning.leave_out(jobs, np.isnan(start_s), DROP_NEVER_STARTED)
+    kept = cleaning.leave_out(kept, np.isnan(end_s[kept.index]), DROP_UNFINISHED)
     kept = recorded_jobs.cleaned(kept, cleaning)
-    kept, began = recorded_jobs.with_submissions(kept, submitted)
+    kept, began = recorded_jobs.from_the_earliest(kept, is_utc=True)
     return checked_trace(
         kept,
         source=table.source,
@@ -99,16 +100,16 @@ def read_acme_trace(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     )
 
 
-def _instants(table: CsvTable, column: str) -> pd.Series:
-    """Times in UTC, NaT where a field is empty. BadInputError where one is no time with a zone."""
+def _instants_s(table: CsvTable, column: str) -> NDArray[np.float64]:
+    """Seconds from 1970 in UTC, NaN where a field is empty.
+
+    Raises BadInputError where one is no time with a zone.
+    """
     texts = table.words_or_none(column)
-    with_zone = texts.where(texts.str.fullmatch(_ISO_WITH_ZONE).fillna(value=False))
-    times = pd.to_datetime(with_zone, format="ISO8601", utc=True, errors="coerce")
-    wrong = texts.notna() & times.isna()
-    table.refuse(
-        wrong.to_numpy(dtype=bool), column, "a time such as '2023-03-01 00:18:22+08:00', or nothing"
-    )
-    return times
+    seconds, has_offset = iso_seconds(texts)
+    wrong = texts.notna().to_numpy(dtype=bool) & (np.isnan(seconds) | ~has_offset)
+    table.refuse(wrong, column, f"{_TIME}, or nothing")
+    return seconds
 
 
 def _note_on_durations(kept: pd.DataFrame, table: CsvTable) -> list[str]:

@@ -21,12 +21,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from traces.errors import BadInputError
+from traces.formats import recorded_jobs
 from traces.formats.alibaba_2020_tasks import TasksOfJobs
-from traces.formats.alibaba_rules import PART_GPUS, UNFINISHED, with_whole_gpus
+from traces.formats.alibaba_rules import DROP_UNFINISHED, ROUND_UP_GPUS, with_whole_gpus
 from traces.formats.csv_table import CsvTable, read_csv_table
-from traces.formats.instants import instant_text
-from traces.formats.recorded_jobs import RULES as RULES_OF_RECORDS
-from traces.formats.recorded_jobs import cleaned
 from traces.job_trace import JobTrace, checked_trace
 from traces.trace_format import Cleaning, CleaningRule, ReadOptions, TraceFormat
 
@@ -52,8 +50,8 @@ STATES = {
     "Waiting": "running",
 }
 
-WITHOUT_TASKS = CleaningRule("drop-without-tasks", "the table of tasks has none of it")
-RULES = (WITHOUT_TASKS, UNFINISHED, *RULES_OF_RECORDS, PART_GPUS)
+DROP_WITHOUT_TASKS = CleaningRule("drop-without-tasks", "the table of tasks has none of it")
+RULES = (DROP_WITHOUT_TASKS, DROP_UNFINISHED, *recorded_jobs.RULES, ROUND_UP_GPUS)
 
 _DATES = "the dates are made up; hours and days of the week are those of UTC+8"
 _PERCENT = 100.0
@@ -75,13 +73,13 @@ def read_alibaba_2020(directory: Path, options: ReadOptions = _DEFAULT) -> JobTr
     queue_s = all_jobs["started_s"] - all_jobs["submitted_s"]
     jobs = all_jobs.assign(duration_s=run_s, executed_s=run_s, queue_s=queue_s)
 
-    jobs = cleaning.leave_out(jobs, jobs["num_gpus"].isna().to_numpy(), WITHOUT_TASKS.name)
+    jobs = cleaning.leave_out(jobs, jobs["num_gpus"].isna().to_numpy(), DROP_WITHOUT_TASKS)
     unfinished = jobs[["submitted_s", "duration_s"]].isna().any(axis=1).to_numpy()
-    jobs = cleaning.leave_out(jobs, unfinished, UNFINISHED.name)
-    jobs = with_whole_gpus(cleaned(jobs, cleaning), cleaning)
+    jobs = cleaning.leave_out(jobs, unfinished, DROP_UNFINISHED)
+    jobs = with_whole_gpus(recorded_jobs.cleaned(jobs, cleaning), cleaning)
 
-    earliest_s = jobs["submitted_s"].min()
-    jobs = jobs.assign(submit_s=jobs["submitted_s"] - earliest_s)
+    jobs = jobs.assign(submit_s=jobs["submitted_s"] + _SHANGHAI_S)
+    jobs, began = recorded_jobs.from_the_earliest(jobs, is_utc=False)
     return checked_trace(
         jobs.drop(columns=["submitted_s", "started_s", "ended_s"]),
         source=f"{job_table.source}; {task_table.source}",
@@ -91,7 +89,7 @@ def read_alibaba_2020(directory: Path, options: ReadOptions = _DEFAULT) -> JobTr
         notes=(_DATES, *job_table.notes, *notes),
         left_out=cleaning.left_out,
         changed=cleaning.changed,
-        began=instant_text(earliest_s + _SHANGHAI_S, is_utc=False),
+        began=began,
         names={
             "job": "job_name",
             "submit_s": "start_time",

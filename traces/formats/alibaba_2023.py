@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from traces.formats.alibaba_rules import PART_GPUS, UNFINISHED, with_whole_gpus
+from traces.formats import recorded_jobs
+from traces.formats.alibaba_rules import DROP_UNFINISHED, ROUND_UP_GPUS, with_whole_gpus
 from traces.formats.csv_table import CsvTable, header_names, read_named_columns
-from traces.formats.recorded_jobs import RULES as RULES_OF_RECORDS
-from traces.formats.recorded_jobs import cleaned
 from traces.job_trace import JobTrace, checked_trace
 from traces.trace_format import Cleaning, ReadOptions, TraceFormat
 
@@ -38,7 +37,7 @@ STATES = {
     "Running": "running",
     "Pending": "running",
 }
-RULES = (UNFINISHED, *RULES_OF_RECORDS, PART_GPUS)
+RULES = (DROP_UNFINISHED, *recorded_jobs.RULES, ROUND_UP_GPUS)
 
 _MILLI = 1000.0
 _DEFAULT = ReadOptions()
@@ -50,8 +49,8 @@ def read_alibaba_2023(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     table = read_named_columns(file, COLUMNS, share=options.share)
     pods = _pods(table)
     unfinished = pods[["created_s", "duration_s"]].isna().any(axis=1).to_numpy()
-    jobs = cleaning.leave_out(pods, unfinished, UNFINISHED.name)
-    jobs = with_whole_gpus(cleaned(jobs, cleaning), cleaning)
+    jobs = cleaning.leave_out(pods, unfinished, DROP_UNFINISHED)
+    jobs = with_whole_gpus(recorded_jobs.cleaned(jobs, cleaning), cleaning)
     submit_s = jobs["created_s"] - jobs["created_s"].min()
     return checked_trace(
         jobs.assign(submit_s=submit_s).drop(columns="created_s"),

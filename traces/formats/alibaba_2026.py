@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traces.formats.alibaba_rules import PART_GPUS, with_whole_gpus
+from traces.formats.alibaba_rules import ROUND_UP_GPUS, with_whole_gpus
 from traces.formats.csv_table import CsvTable, header_names, read_named_columns
 from traces.formats.recorded_jobs import DROP_WITHOUT_GPUS, DROP_ZERO_DURATION
 from traces.job_trace import JobTrace, checked_trace
@@ -29,7 +29,7 @@ COLUMNS = (
     "submit_time",
     "duration",
 )
-RULES = (DROP_WITHOUT_GPUS, DROP_ZERO_DURATION, PART_GPUS)
+RULES = (DROP_WITHOUT_GPUS, DROP_ZERO_DURATION, ROUND_UP_GPUS)
 
 _DEFAULT = ReadOptions()
 
@@ -41,7 +41,7 @@ def read_alibaba_2026(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     all_jobs = _jobs(table)
     jobs = all_jobs
     for rule, column in ((DROP_WITHOUT_GPUS, "num_gpus"), (DROP_ZERO_DURATION, "duration_s")):
-        jobs = cleaning.leave_out(jobs, (jobs[column] == 0).to_numpy(), rule.name)
+        jobs = cleaning.leave_out(jobs, (jobs[column] == 0).to_numpy(), rule)
     jobs = with_whole_gpus(jobs, cleaning)
     return checked_trace(
         jobs.assign(submit_s=jobs["submit_s"] - jobs["submit_s"].min()),

@@ -11,10 +11,10 @@ import pandas as pd
 
 from traces.trace_format import Cleaning, CleaningRule
 
-UNFINISHED = CleaningRule(
+DROP_UNFINISHED = CleaningRule(
     "drop-unfinished", "its submission, start or end is not given: it was waiting or running"
 )
-PART_GPUS = CleaningRule(
+ROUND_UP_GPUS = CleaningRule(
     "round-up-gpus", "it asks for parts of GPUs, and gets the next whole number of them"
 )
 
@@ -25,7 +25,5 @@ def with_whole_gpus(jobs: pd.DataFrame, cleaning: Cleaning) -> pd.DataFrame:
     """``jobs`` with ``num_gpus`` rounded up, where that rule applies."""
     gpus = jobs["num_gpus"].to_numpy().round(_DIGITS)
     parts = gpus != np.floor(gpus)
-    if cleaning.applies(PART_GPUS.name) and parts.any():
-        cleaning.changed[PART_GPUS.name] += int(np.count_nonzero(parts))
-        gpus = np.ceil(gpus)
-    return jobs.assign(num_gpus=gpus)
+    rounded = jobs.assign(num_gpus=gpus)
+    return cleaning.change(rounded, parts, "num_gpus", np.ceil(gpus[parts]), ROUND_UP_GPUS)

@@ -22,15 +22,20 @@ from traces.errors import BadInputError
 from traces.formats import recorded_jobs
 from traces.formats.csv_mapping import MAPPED_COLUMNS, CsvMapping, own_mapping, read_mapping
 from traces.formats.csv_values import CsvValues
-from traces.formats.instants import instant_text
 from traces.formats.quoted_csv import header_of, read_quoted_csv
 from traces.job_trace import JOB_COLUMNS, JobTrace, checked_trace
-from traces.trace_format import Cleaning, CleaningRule, Head, ReadOptions, TraceFormat
+from traces.trace_format import (
+    Cleaning,
+    CleaningRule,
+    Head,
+    ReadOptions,
+    TraceFormat,
+    head_of,
+)
 
 DROP_WITHOUT_WORK = CleaningRule("drop-without-work", "it has neither a duration nor iterations")
 RULES = (DROP_WITHOUT_WORK, *recorded_jobs.RULES)
 
-_HEAD_BYTES = 2**16
 _DEFAULT = ReadOptions()
 
 
@@ -52,7 +57,7 @@ def read_csv_jobs(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     if "job" not in jobs:
         jobs["job"] = "job-" + jobs.index.astype("string")
     lacking = jobs[["duration_s", "iterations"]].isna().all(axis=1).to_numpy()
-    kept = cleaning.leave_out(jobs, lacking, DROP_WITHOUT_WORK.name)
+    kept = cleaning.leave_out(jobs, lacking, DROP_WITHOUT_WORK)
     kept = recorded_jobs.cleaned(kept, cleaning)
     kept, began, notes = _with_submissions(kept, values, mapping)
     return checked_trace(
@@ -77,8 +82,7 @@ def read_csv_jobs(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
 def _own(file: Path) -> CsvMapping:
     """That of a file whose first line names columns of a trace."""
     try:
-        with file.open("rb") as stream:
-            head = Head(stream.read(_HEAD_BYTES))
+        head = head_of(file)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise BadInputError(problem, allowed="a CSV file", file=file) from None
@@ -118,9 +122,10 @@ def _with_submissions(
         return jobs.assign(submit_s=submit_s), None, notes
     lacking = np.isnan(times.seconds) & np.isin(np.arange(len(times.seconds)), jobs.index)
     values.table.refuse(lacking, spec.column, "the time of the submission")
-    earliest_s = submit_s.min() if len(submit_s) else np.nan
-    began = instant_text(earliest_s, is_utc=times.are_utc)
-    return jobs.assign(submit_s=submit_s - earliest_s), began, notes
+    from_earliest, began = recorded_jobs.from_the_earliest(
+        jobs.assign(submit_s=submit_s), is_utc=times.are_utc
+    )
+    return from_earliest, began, notes
 
 
 FORMAT = TraceFormat(

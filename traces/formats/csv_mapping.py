@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictFloat, Strict
 from traces.errors import BadInputError
 from traces.job_trace import JOB_COLUMNS, STATES
 from traces.scenario_file import ScenarioFile, Strict
+from traces.trace_format import source_words
 from traces.yaml_source import read_yaml
 
 TIME_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -64,6 +65,7 @@ columns:
 MAPPED_COLUMNS = tuple(name for name in JOB_COLUMNS if name != "line")
 """The columns of a trace that a file can have; ``line`` is where a job stands in it."""
 
+_MOST = 1e18  # of a value that is the same for all jobs
 _SOURCES = "one of: column; value; begin and end"
 
 
@@ -155,7 +157,7 @@ def read_mapping(file: Path) -> CsvMapping:
     for error in _problems(spec):
         raise described.locate(error)
     digest = hashlib.sha256(source.text.encode()).hexdigest()
-    return CsvMapping(spec, f"{file.name}, SHA-256 {digest}")
+    return CsvMapping(spec, source_words(file, digest))
 
 
 def _problems(spec: MappingSpec) -> Iterator[BadInputError]:
@@ -193,6 +195,8 @@ def _wrong_source(name: str, spec: ColumnSpec) -> _Wrong:
     is_text = JOB_COLUMNS[name].dtype == "string"
     if spec.value is not None and isinstance(spec.value, str) != is_text:
         yield "value", f"{spec.value!r} is not allowed here", "a text" if is_text else "a number"
+    elif not (spec.value is None or isinstance(spec.value, str) or abs(spec.value) <= _MOST):
+        yield "value", "is out of range", f"a number of at most {_MOST:g}"
     if spec.value is not None and name == "job":
         yield "value", "gives all jobs the same id", "a column"
     if isinstance(spec.value, str) and name == "state" and spec.value not in STATES:

@@ -7,10 +7,7 @@ to fail at.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,15 +17,9 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from traces.errors import BadInputError
-
-MAX_FILE_BYTES = 2**30
-MAX_SHOWN = 60  # characters of a bad value in an error
-
-# Without these, lines and fields are what LF and the separator divide.
-_REFUSED_BYTES = re.compile(rb'["\x00]|\r(?!\n)')
-REFUSED_BESIDE_QUOTES = re.compile(rb"\x00|\r(?!\n)")
-_IN_THEM = (b'"', b"\x00", b"\r")
+from traces.errors import BadInputError, shown
+from traces.formats.csv_part import Part, read_part
+from traces.trace_format import source_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +40,7 @@ class CsvTable:
 
     @property
     def source(self) -> str:
-        part = "" if self.share == 1.0 else f" of its first {self.share:.3%}"
-        return f"{self.file.name}, SHA-256{part} {self.sha256}"
+        return source_words(self.file, self.sha256, self.share)
 
     @property
     def lines(self) -> NDArray[np.int64]:
@@ -92,10 +82,8 @@ class CsvTable:
         if not wrong.any():
             return
         row = int(np.argmax(wrong))
-        text = str(self.rows[column].iat[row])
-        shown = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "..."
         raise BadInputError(
-            f"the value is {shown!r}",
+            f"the value is {shown(str(self.rows[column].iat[row]))}",
             allowed=allowed,
             file=self.file,
             line=int(self.lines[row]),
@@ -119,7 +107,7 @@ def read_csv_table(
     BadInputError, with the line where there is one, for what is larger than 1 GiB, no UTF-8 text,
     quoted, without rows, or has other fields.
     """
-    part = read_part(file, share)
+    part = read_part(file, share, quotes=False)
     if has_header and part.data and not is_header(part.first_line, columns, separator):
         raise BadInputError(
             "the first line is another one", allowed=separator.join(columns), file=file, line=1
@@ -142,7 +130,7 @@ def read_named_columns(
     table. Columns with other names are not read, and said in the notes. quotes_are_text: whether
     quotation marks are text as any other, and else refused. Else as read_csv_table.
     """
-    part = read_part(file, share, REFUSED_BESIDE_QUOTES if quotes_are_text else _REFUSED_BYTES)
+    part = read_part(file, share, quotes=quotes_are_text)
     if not part.data:
         raise BadInputError("there is no row", allowed="one row or more", file=file)
     names = header_names(part.first_line, separator)
@@ -171,7 +159,7 @@ def read_rows(
     Its first row tells which, by how many fields it has. Quotation marks are text as any other.
     Else as read_csv_table.
     """
-    part = read_part(file, share, REFUSED_BESIDE_QUOTES)
+    part = read_part(file, share, quotes=True)
     counts, ends_with_separator = _fields_per_line(part.data, separator)
     rows = np.flatnonzero(counts)
     if not len(rows):
@@ -211,19 +199,6 @@ def numbers_in(texts: pd.Series) -> NDArray[np.float64]:
         return parsed.to_numpy(dtype="float64", na_value=np.nan)
     values: NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)
     return values
-
-
-@dataclass(frozen=True)
-class Part:
-    """data: whole lines from the beginning of a file. share: how much of it they are."""
-
-    data: bytes
-    share: float
-
-    @property
-    def first_line(self) -> str:
-        end = self.data.find(b"\n")
-        return self.data[: end if end >= 0 else None].decode()
 
 
 def _table(
@@ -274,7 +249,7 @@ def _table(
     rows = rows.iloc[first - 1 : last] if together else rows.iloc[lines - 1]
     return CsvTable(
         file=file,
-        sha256=hashlib.sha256(part.data).hexdigest(),
+        sha256=part.sha256,
         rows=rows.set_axis(pd.Index(lines)),
         blank_lines=int(np.count_nonzero(fields == 0)) - has_header,
         share=part.share,
@@ -287,37 +262,6 @@ def _without_last_separator(data: bytes, lines: NDArray[np.bool_]) -> bytes:
     for line, over in zip(data.split(b"\n"), lines.tolist(), strict=False):
         kept.append(line.rstrip(b"\r")[:-1] if over else line)
     return b"\n".join(kept)
-
-
-def read_part(file: Path, share: float, refused: re.Pattern[bytes] = _REFUSED_BYTES) -> Part:
-    allowed = "a CSV file in UTF-8 of at most 1 GiB"
-    try:
-        with file.open("rb") as stream:
-            size_bytes = file.stat().st_size
-            wanted_bytes = math.ceil(size_bytes * share)
-            if wanted_bytes > MAX_FILE_BYTES:
-                raise BadInputError("the file is too large", allowed=allowed, file=file)
-            data = stream.read(wanted_bytes)
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-        raise BadInputError(problem, allowed=allowed, file=file) from None
-    if len(data) < size_bytes:
-        data = data[: data.rfind(b"\n") + 1] or data  # of a line that was cut nothing is known
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BadInputError("is not UTF-8 text", allowed=allowed, file=file, line=line) from None
-    # Most files have none of these bytes, and the search for patterns is slow.
-    found = refused.search(data) if any(byte in data for byte in _IN_THEM) else None
-    if found:
-        raise BadInputError(
-            f"has the character {found[0].decode()!r}",
-            allowed="values without quotation marks, in lines that end with LF or CR LF",
-            file=file,
-            line=data.count(b"\n", 0, found.start()) + 1,
-        )
-    return Part(data, share)
 
 
 def _fields_per_line(data: bytes, separator: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

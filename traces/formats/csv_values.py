@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from traces.formats.csv_mapping import EPOCH_UNITS, ISO, SIZE_UNITS, TIME_UNITS, ColumnSpec
 from traces.formats.csv_table import CsvTable, numbers_in
-from traces.formats.instants import iso_seconds, since_epoch_s
+from traces.formats.instants import dated, iso_seconds, since_epoch_s
 from traces.job_trace import JOB_COLUMNS, STATES
 
-_UNITS = TIME_UNITS | SIZE_UNITS | EPOCH_UNITS
+_UNITS = TIME_UNITS | SIZE_UNITS
 
 
 class Times(NamedTuple):
@@ -66,16 +66,18 @@ class CsvValues:
     def times(self, column: str, spec: ColumnSpec) -> Times:
         """The times in the file's ``column``, in the unit of ``spec``."""
         unit = spec.unit or "s"
-        if unit in _UNITS:
-            is_epoch = unit in EPOCH_UNITS
-            return Times(self._numbers(column) * _UNITS[unit], is_epoch, is_epoch)
+        if unit in TIME_UNITS:
+            seconds = self._numbers(column) * TIME_UNITS[unit]
+            return Times(seconds, are_instants=False, are_utc=False)
         words = self._words(column)
-        if unit == ISO:
+        known = words.notna().to_numpy(dtype=bool)
+        if unit in EPOCH_UNITS:
+            seconds, has_offset = dated(self._numbers(column) * EPOCH_UNITS[unit]), known
+        elif unit == ISO:
             seconds, has_offset = iso_seconds(words)
         else:
             seconds = since_epoch_s(pd.to_datetime(words, format=unit, errors="coerce", utc=True))
-            has_offset = np.full(len(words), "%z" in unit)
-        known = words.notna().to_numpy(dtype=bool)
+            has_offset = np.full(len(words), "%z" in unit.lower())  # %Z is that of a zone's name
         example = "a time in ISO 8601" if unit == ISO else f"a time as {unit!r}"
         self.table.refuse(known & np.isnan(seconds), column, example)
         if spec.time_zone is not None:

@@ -17,13 +17,13 @@ import pandas as pd
 
 from traces.formats import recorded_jobs
 from traces.formats.csv_table import header_names, read_named_columns
+from traces.formats.instants import CLOCK_TIME, clock_seconds
+from traces.formats.slurm_states import states
 from traces.job_trace import JobTrace, checked_trace
 from traces.trace_format import Cleaning, CleaningRule, Head, ReadOptions, TraceFormat
 
 COLUMNS = ("job_id", "user", "vc", "gpu_num", "cpu_num", "state", "submit_time", "duration")
-TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
-SUSPENDED = "SUSPENDED"
 DROP_SUSPENDED = CleaningRule("drop-suspended", "its last state is SUSPENDED, which is no end")
 RULES = (DROP_SUSPENDED, *recorded_jobs.RULES)
 
@@ -35,13 +35,13 @@ def read_helios_trace(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     """The jobs of ``file``. Raises BadInputError with line and column."""
     cleaning = Cleaning(RULES, options)
     table = read_named_columns(file, COLUMNS, (_QUEUE,), share=options.share)
-    submitted = pd.to_datetime(table.words("submit_time"), format=TIME_FORMAT, errors="coerce")
-    table.refuse(submitted.isna().to_numpy(), "submit_time", "a time such as '2020-06-09 18:41:01'")
-    suspended = (SUSPENDED,) if cleaning.applies(DROP_SUSPENDED.name) else ()
+    submit_s = clock_seconds(table.words("submit_time"))
+    table.refuse(np.isnan(submit_s), "submit_time", CLOCK_TIME)
     duration_s = table.numbers("duration")
     jobs = pd.DataFrame(
         {
             "job": table.words("job_id"),
+            "submit_s": submit_s,
             "num_gpus": table.numbers("gpu_num"),
             "duration_s": duration_s,
             "executed_s": duration_s,
@@ -49,15 +49,14 @@ def read_helios_trace(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
             "user": table.words_or_none("user"),
             "virtual_cluster": table.words_or_none("vc"),
             "cpus": table.numbers_or_nan("cpu_num"),
-            "state": recorded_jobs.states(table, recorded_jobs.STATES, suspended),
+            "state": states(table, "state"),
             "line": table.lines,
         }
     )
-    kept = cleaning.leave_out(
-        jobs, (jobs["state"] == SUSPENDED).to_numpy(dtype=bool), DROP_SUSPENDED.name
-    )
+    suspended = (table.words("state") == "SUSPENDED").to_numpy(dtype=bool)
+    kept = cleaning.leave_out(jobs, suspended, DROP_SUSPENDED)
     kept = recorded_jobs.cleaned(kept, cleaning)
-    kept, began = recorded_jobs.with_submissions(kept, submitted)
+    kept, began = recorded_jobs.from_the_earliest(kept, is_utc=False)
     return checked_trace(
         kept,
         source=table.source,

@@ -19,6 +19,7 @@ from typing import IO, NamedTuple, NoReturn
 
 from traces.errors import BadInputError
 from traces.formats.json_stream import GZIP_MAGIC, MAX_MEMBER_BYTES, unpacked
+from traces.trace_format import source_words
 
 MAX_TEXT_BYTES = 2**30  # unpacked
 
@@ -61,15 +62,14 @@ def stream_objects(file: Path, share: float = 1.0) -> Iterator[Element]:
 
 
 def source_of(file: Path, share: float = 1.0) -> str:
-    """The name and the SHA-256 of the first ``share`` of ``file``, in words."""
+    """The source_words of the first ``share`` of ``file``."""
     digest = hashlib.sha256()
     left_bytes = math.ceil(file.stat().st_size * share)
     with file.open("rb") as stream:
         while chunk := stream.read(min(left_bytes, _CHUNK_BYTES)):
             digest.update(chunk)
             left_bytes -= len(chunk)
-    part = "" if share == 1.0 else f" of its first {share:.3%}"
-    return f"{file.name}, SHA-256{part} {digest.hexdigest()}"
+    return source_words(file, digest.hexdigest(), share)
 
 
 def beginning_of(head: bytes) -> str:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traces.demand import Pattern
+from traces.formats.collectives import MOVES_NOTHING, operation_of, wire_factor
 from traces.formats.kineto_events import (
     UNKNOWN_ID,
     CollectiveMetadata,
@@ -45,46 +45,7 @@ def element_bytes(dtype: str) -> int:
     return int(bits[0]) // 8 if bits and int(bits[0]) > 8 else 1
 
 
-# Marks of the host's own bookkeeping. A barrier moves one element, which is nothing here.
-MOVES_NOTHING = frozenset({"barrier", "init", "end", "wait", "startcoalescing", "endcoalescing"})
-
 WITHOUT_SIZES = "the trace does not say its name, data type and size"
-
-# One operation has many spellings: _allgather_base, allgather_into_tensor_coalesced, all_to_allv.
-_SPELLING = re.compile(
-    r"(allreduce|allgather|reducescatter|alltoall|broadcast|reduce|send|recv)"
-    r"(?:intotensor|tensor|base|oop|v)?(?:coalesced)?"
-)
-
-
-def operation_of(name: str) -> str | None:
-    """'_allgather_base' -> 'allgather'; None for a name that is not known to move data.
-
-    ``MOVES_NOTHING`` names come back as they are, without underscores.
-    """
-    plain = name.lower().removeprefix("nccl:").replace("_", "")
-    if plain in MOVES_NOTHING:
-        return plain
-    match = _SPELLING.fullmatch(plain)
-    return match[1] if match else None
-
-
-def wire_factor(operation: str, group_size: int) -> float:
-    """Bytes that one worker puts on the wire for one byte of the full buffer.
-
-    The buffer is the larger of input and output, so a gather counts the gathered size. Ring
-    algorithms, as nccl-tests counts them for its bus bandwidth (doc/PERFORMANCE.md).
-    """
-    if operation == "allreduce":
-        return 2 * (group_size - 1) / group_size
-    if operation in ("allgather", "reducescatter", "alltoall"):
-        return (group_size - 1) / group_size
-    return 1.0
-
-
-def pattern_of(operation: str) -> Pattern:
-    """Who sends to whom: an all-to-all in all pairs, all others around a ring."""
-    return Pattern.ALL_TO_ALL if operation == "alltoall" else Pattern.RING
 
 
 @dataclass(frozen=True)

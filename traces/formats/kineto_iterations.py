@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from traces.communication_trace import CollectiveRecord, IterationRecord
 from traces.formats.kineto_collectives import Collective
 from traces.formats.kineto_events import KinetoEvents, Step
 from traces.formats.kineto_timeline import (
@@ -24,43 +25,6 @@ from traces.formats.kineto_timeline import (
 
 # Computing waited for a collective if it stood still for at least this part of its life.
 WAITED_PART = 0.5
-
-
-@dataclass(frozen=True)
-class CollectiveRecord:
-    """One collective of one iteration.
-
-    name: 'allreduce', 'allgather', 'reducescatter', 'alltoall', 'broadcast', 'reduce', 'send' or
-        'recv'.
-    start_s: when its NCCL kernel began, from the begin of the iteration by the GPU's clock.
-    ready_s: when its data were ready, on the compute timeline.
-    elements, dtype, bytes: of the full buffer, the larger of input and output.
-    wire_bytes: what one worker puts on the wire (what reaches it, for a 'recv').
-    compute_waited: computing stood still for most of its life, and went on when it had ended.
-    work_follows: the GPU computed in this iteration after it had ended, or the trace cannot say.
-    """
-
-    name: str
-    start_s: float
-    ready_s: float
-    elements: int
-    dtype: str
-    bytes: int
-    wire_bytes: float
-    group_size: int
-    compute_waited: bool
-    work_follows: bool
-
-
-@dataclass(frozen=True)
-class IterationRecord:
-    """One iteration as measured. compute_s: ``duration_s`` less the waiting for the network."""
-
-    index: int
-    name: str
-    duration_s: float
-    compute_s: float
-    collectives: tuple[CollectiveRecord, ...]
 
 
 @dataclass(frozen=True)

@@ -29,29 +29,22 @@ import pandas as pd
 
 from traces.errors import BadInputError
 from traces.formats import recorded_jobs
-from traces.formats.instants import instant_text
 from traces.formats.json_array import beginning_of, source_of
 from traces.formats.kubernetes_demand import demand_of
 from traces.formats.kubernetes_object import LIST, Part, objects_of
 from traces.formats.kubernetes_workloads import Workload, user_of, workload_of
+from traces.formats.recorded_jobs import DROP_NEVER_STARTED, DROP_UNFINISHED
 from traces.job_trace import JobTrace, checked_trace
 from traces.trace_format import Cleaning, CleaningRule, Head, ReadOptions, TraceFormat
 
 DROP_OTHER_KINDS = CleaningRule("drop-other-kinds", "it is no job of a kind that is known")
 DROP_OWNED = CleaningRule("drop-owned", "it is a part of what controls it, such as a job's pod")
-DROP_NEVER_STARTED = CleaningRule("drop-never-started", "it has no time at which it started")
-DROP_WITHOUT_END = CleaningRule(
-    "drop-without-end", "it has no time at which it ended; it was still running, mostly"
-)
 RULES = (
     DROP_OTHER_KINDS,
     DROP_OWNED,
-    recorded_jobs.DROP_WITHOUT_GPUS,
     DROP_NEVER_STARTED,
-    DROP_WITHOUT_END,
-    recorded_jobs.DROP_ZERO_DURATION,
-    recorded_jobs.DROP_NEGATIVE_DURATION,
-    recorded_jobs.CLEAR_NEGATIVE_QUEUE,
+    DROP_UNFINISHED,
+    *recorded_jobs.RULES,
 )
 
 MAKERS = ("CronJob", "JobFlow", "TrainJob", "Workflow")
@@ -74,17 +67,13 @@ def read_kubernetes(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     if not found.read:
         raise BadInputError("there is no object", allowed=LIST, file=file)
     jobs = found.jobs()
-    kept = cleaning.leave_out(
-        jobs, (jobs["num_gpus"] == 0).to_numpy(), recorded_jobs.DROP_WITHOUT_GPUS.name
-    )
-    kept = cleaning.leave_out(kept, kept["start_s"].isna().to_numpy(), DROP_NEVER_STARTED.name)
-    kept = cleaning.leave_out(kept, kept["end_s"].isna().to_numpy(), DROP_WITHOUT_END.name)
+    kept = cleaning.leave_out(jobs, jobs["start_s"].isna().to_numpy(), DROP_NEVER_STARTED)
+    kept = cleaning.leave_out(kept, kept["end_s"].isna().to_numpy(), DROP_UNFINISHED)
     duration_s = kept["end_s"] - kept["start_s"]
     queue_s = kept["start_s"] - kept["submit_s"]
     kept = kept.assign(duration_s=duration_s, executed_s=duration_s, queue_s=queue_s)
     kept = recorded_jobs.cleaned(kept, cleaning)
-    began_s = kept["submit_s"].min()
-    kept = kept.assign(submit_s=kept["submit_s"] - began_s)
+    kept, began = recorded_jobs.from_the_earliest(kept, is_utc=True)
     return checked_trace(
         kept.drop(columns=["start_s", "end_s", "starts_with_pods", "sliced"]),
         source=source_of(file),
@@ -94,7 +83,7 @@ def read_kubernetes(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
         notes=(*found.notes(), *_notes_on(kept)),
         left_out=cleaning.left_out,
         changed=cleaning.changed,
-        began=instant_text(began_s, is_utc=True),
+        began=began,
         names={
             "job": "metadata.name",
             "submit_s": "metadata.creationTimestamp",
@@ -142,14 +131,14 @@ class _Found:
             self._add_other(item)
             return
         owner = _owner_of(item)
-        if owner is not None and self.cleaning.applies(DROP_OWNED.name):
+        if owner is not None and self.cleaning.applies(DROP_OWNED):
             self._add_part(item, workload, owner)
         else:
             self._rows.append(_row(item, workload))
             self._uids.append(item.at("metadata").at("uid").text())
 
     def _add_other(self, item: Part) -> None:
-        if not self.cleaning.applies(DROP_OTHER_KINDS.name):
+        if not self.cleaning.applies(DROP_OTHER_KINDS):
             raise item.at("kind").refusal("a job of a kind that is known, or a pod")
         self.cleaning.left_out[DROP_OTHER_KINDS.name] += 1
         self._other_kinds[item.at("kind").text() or "no kind"] += 1

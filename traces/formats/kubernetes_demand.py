@@ -7,6 +7,7 @@ requests, or the limits where there are none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -15,8 +16,7 @@ from traces.formats.kubernetes_object import Part
 GPU_RESOURCES = ("nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu", "gpu.intel.com/i915")
 """A unit of each counts as one GPU, and so does a slice of one (``nvidia.com/mig-1g.5gb``)."""
 
-SLICE = "nvidia.com/mig-"
-
+_SLICE = re.compile(r"nvidia\.com/(mig-[\w.-]+)", re.ASCII)
 _GPU_TYPE_LABELS = ("nvidia.com/gpu.product", "cloud.google.com/gke-accelerator")
 
 
@@ -85,14 +85,14 @@ def _of_container(container: Part) -> Demand:
     gpus = {
         name: _first(limits.at(name), requests.at(name))
         for name in (*limits.names(), *requests.names())
-        if name in GPU_RESOURCES or name.startswith(SLICE)
+        if name in GPU_RESOURCES or _SLICE.fullmatch(name)
     }
-    slices = [name for name, count in gpus.items() if count and name.startswith(SLICE)]
+    slices = [_SLICE.fullmatch(name) for name, count in gpus.items() if count]
     return Demand(
         gpus=sum(gpus.values()),
         cpus=_first(requests.at("cpu"), limits.at("cpu")),
         memory_bytes=_first(requests.at("memory"), limits.at("memory")),
-        gpu_types=tuple(name.removeprefix("nvidia.com/") for name in slices),
+        gpu_types=tuple(found[1] for found in slices if found),
     )
 
 

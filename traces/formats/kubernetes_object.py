@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from traces.errors import BadInputError
+from traces.errors import BadInputError, shown
 from traces.formats.json_array import beginning_of
 from traces.formats.json_stream import stream_members
+from traces.trace_format import head_of
 from traces.yaml_source import read_yaml
 
 LIST = "a List of objects with items, as kubectl get -o json prints it"
@@ -20,7 +21,6 @@ MOST = 1e9  # of what is counted: pods, restarts; more is a mistake
 _QUANTITY = re.compile(
     r"([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII
 )
-_HEAD_BYTES = 2**12
 _FACTORS = {"": 1.0, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3}
 _FACTORS |= {prefix: 1000.0**power for power, prefix in enumerate("MGTPE", 2)}
 _FACTORS |= {f"{prefix}i": 1024.0**power for power, prefix in enumerate("KMGTPE", 1)}
@@ -106,15 +106,15 @@ class Part(NamedTuple):
         if self.value is None:
             return math.nan
         instant = self.value if isinstance(self.value, datetime) else _instant(self.text() or "")
-        if instant is None or instant.tzinfo is None:
+        in_utc = None if instant is None or instant.tzinfo is None else _in_utc(instant)
+        if in_utc is None:
             raise self.refusal("a time such as 2024-01-31T12:00:00Z")
-        return instant.timestamp()
+        return in_utc.timestamp()
 
     def refusal(self, allowed: str) -> BadInputError:
         """This part is something else than ``allowed``."""
-        shown = repr(self.value)
         return BadInputError(
-            f"the value is {shown if len(shown) <= 60 else f'{shown[:60]}...'}",
+            f"the value is {shown(self.value)}",
             allowed=allowed,
             file=self.file,
             line=self.line,
@@ -126,6 +126,14 @@ def _instant(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
+        return None
+
+
+def _in_utc(instant: datetime) -> datetime | None:
+    """None where the year in UTC is not from 1 to 9999."""
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
         return None
 
 
@@ -142,8 +150,7 @@ def objects_of(file: Path) -> Iterator[Part]:
 
 def _is_json(file: Path) -> bool:
     try:
-        with file.open("rb") as stream:
-            return beginning_of(stream.read(_HEAD_BYTES)).startswith("{")
+        return beginning_of(head_of(file).data).startswith("{")
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise BadInputError(problem, allowed=LIST, file=file) from None

@@ -133,10 +133,11 @@ def _pod_course(pod: Part) -> Course:
 
 
 def _batch_course(job: Part) -> Course:
-    status = job.at("status")
+    status, spec = job.at("status"), job.at("spec")
     pods = [status.at(name).number(0) for name in ("active", "succeeded", "failed")]
-    in_turn = job.at("spec").at("parallelism").number(1) == 1
-    attempts = float(sum(pods)) if in_turn else math.nan
+    # Else some of its pods are no attempts, but parts of it.
+    is_one_pod = all(spec.at(name).number(1) == 1 for name in ("parallelism", "completions"))
+    attempts = float(sum(pods)) if is_one_pod else math.nan
     return _by_conditions(status, {"Complete": "completed", "Failed": "failed"}, attempts)
 
 

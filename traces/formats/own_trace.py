@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from traces.job_trace import JobTrace, read_trace
+from traces.job_trace import JobTrace
+from traces.job_trace_file import read_trace
 from traces.trace_format import ReadOptions, TraceFormat
 
 _MAGIC = b"PAR1"

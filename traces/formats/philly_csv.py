@@ -19,17 +19,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from traces.formats.csv_table import CsvTable, is_header, read_csv_table
+from traces.formats.csv_table import is_header, read_csv_table
+from traces.formats.instants import CLOCK_TIME, clock_seconds
+from traces.formats.recorded_jobs import DROP_ZERO_DURATION, from_the_earliest
 from traces.job_trace import JobTrace, checked_trace
-from traces.trace_format import Cleaning, CleaningRule, ReadOptions, TraceFormat
+from traces.trace_format import Cleaning, ReadOptions, TraceFormat
 
 COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
-TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-
-DROP_ZERO_DURATION = "drop-zero-duration"
-RULES = (
-    CleaningRule(DROP_ZERO_DURATION, "it ran for 0 s, which a cluster cannot be asked to do again"),
-)
+RULES = (DROP_ZERO_DURATION,)
 
 _DEFAULT = ReadOptions()
 
@@ -38,10 +35,12 @@ def read_philly_csv(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
     """The jobs of ``file``. Raises BadInputError with line and column."""
     cleaning = Cleaning(RULES, options)
     table = read_csv_table(file, COLUMNS, has_header=True, share=options.share)
-    submitted = _submitted(table)
+    submit_s = clock_seconds(table.words("timestamp"))
+    table.refuse(np.isnan(submit_s), "timestamp", CLOCK_TIME)
     jobs = pd.DataFrame(
         {
-            "job": "philly-" + pd.Series(np.arange(len(submitted))).astype("string"),
+            "job": "philly-" + pd.Series(np.arange(len(submit_s))).astype("string"),
+            "submit_s": submit_s,
             "duration_s": table.numbers("duration"),
             "num_gpus": table.numbers("num_gpus"),
             "virtual_cluster": table.words("cluster"),
@@ -49,9 +48,7 @@ def read_philly_csv(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
         }
     )
     kept = cleaning.leave_out(jobs, (jobs["duration_s"] == 0).to_numpy(), DROP_ZERO_DURATION)
-    submitted = submitted[kept.index]
-    earliest = submitted.min()
-    kept = kept.assign(submit_s=(submitted - earliest).dt.total_seconds())
+    kept, began = from_the_earliest(kept, is_utc=False)
     return checked_trace(
         kept,
         source=table.source,
@@ -60,16 +57,10 @@ def read_philly_csv(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
         read=len(jobs),
         notes=table.notes,
         left_out=cleaning.left_out,
-        began=None if pd.isna(earliest) else earliest.isoformat(),
+        began=began,
         share=options.share,
         names={"submit_s": "timestamp", "duration_s": "duration", "virtual_cluster": "cluster"},
     )
-
-
-def _submitted(table: CsvTable) -> pd.Series:
-    times = pd.to_datetime(table.words("timestamp"), format=TIME_FORMAT, errors="coerce")
-    table.refuse(times.isna().to_numpy(), "timestamp", "a time such as '2017-10-09 07:01:55'")
-    return times
 
 
 FORMAT = TraceFormat(

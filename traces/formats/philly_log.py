@@ -14,15 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traces.errors import BadInputError
-from traces.formats.csv_table import MAX_SHOWN
-from traces.formats.instants import since_epoch_s
+from traces.errors import BadInputError, shown
+from traces.formats.instants import CLOCK_TIME, clock_seconds
 from traces.formats.json_array import Element, stream_objects
 
-TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 STATES = {"Pass": "completed", "Killed": "cancelled", "Failed": "failed"}
 
-_A_TIME = "a time such as '2017-10-07 01:11:39'"
 _ABSENT = ("", "None")
 
 
@@ -30,10 +27,10 @@ _ABSENT = ("", "None")
 class PhillyLog:
     """Jobs and their attempts, both in the order of the file.
 
-    jobs: index 0 to n-1; ``job``, ``user``, ``virtual_cluster``, ``state``, ``submitted`` (a time),
+    jobs: index 0 to n-1; ``job``, ``user``, ``virtual_cluster``, ``state``, ``submit_s``,
         ``attempts`` (how many) and ``line``.
-    job_of: for each attempt its job's index. start_s, end_s: from 1970 without regard to zones, or
-        NaN. gpus: on all its servers.
+    job_of: for each attempt its job's index. start_s, end_s: NaN where there is none. gpus: on all
+        its servers. Times are in s from 1970 without regard to zones.
     """
 
     file: Path
@@ -88,29 +85,31 @@ def read_philly_log(file: Path, share: float = 1.0) -> PhillyLog:
             "user": pd.Series(columns.user, dtype="string"),
             "virtual_cluster": pd.Series(columns.virtual_cluster, dtype="string"),
             "state": pd.Series(columns.state, dtype="string"),
-            "submitted": _times(columns.submitted),
+            "submit_s": _times_s(columns.submitted),
             "attempts": np.array(columns.attempts, dtype="int64"),
             "line": np.array(columns.line, dtype="int64"),
         }
     )
-    start, end = _times(columns.start), _times(columns.end)
     log = PhillyLog(
         file=file,
         jobs=jobs,
         job_of=np.repeat(np.arange(len(jobs)), jobs["attempts"]),
-        start_s=since_epoch_s(start),
-        end_s=since_epoch_s(end),
+        start_s=_times_s(columns.start),
+        end_s=_times_s(columns.end),
         gpus=np.array(columns.gpus, dtype="int64"),
     )
-    for key, texts, times in (("start_time", columns.start, start), ("end_time", columns.end, end)):
+    for key, texts, times_s in (
+        ("start_time", columns.start, log.start_s),
+        ("end_time", columns.end, log.end_s),
+    ):
         given = np.array([text is not None for text in texts], dtype=bool)
-        log.refuse(given & times.isna().to_numpy(), key, "no such time", f"{_A_TIME}, or null")
-    no_time = jobs["submitted"].isna().to_numpy()
+        log.refuse(given & np.isnan(times_s), key, "no such time", f"{CLOCK_TIME}, or null")
+    no_time = jobs["submit_s"].isna().to_numpy()
     if no_time.any():
         job = int(np.argmax(no_time))
         raise BadInputError(
             f"the value is {columns.submitted[job]!r}",
-            allowed=_A_TIME,
+            allowed=CLOCK_TIME,
             file=file,
             line=columns.line[job],
             key=f"[{job}].submitted_time",
@@ -118,9 +117,8 @@ def read_philly_log(file: Path, share: float = 1.0) -> PhillyLog:
     return log
 
 
-def _times(texts: list[str | None]) -> pd.Series:
-    column = pd.Series(texts, dtype="object")
-    return pd.to_datetime(column, format=TIME_FORMAT, errors="coerce")
+def _times_s(texts: list[str | None]) -> NDArray[np.float64]:
+    return clock_seconds(pd.Series(texts, dtype="object"))
 
 
 @dataclass
@@ -143,9 +141,7 @@ class _WrongValueError(Exception):
     """What stands at the path ``where`` (keys, and places in lists) is none of ``allowed``."""
 
     def __init__(self, value: object, allowed: str, *where: str | int) -> None:
-        text = repr(value)
-        shown = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "..."
-        self.problem = "there is none" if value is _NOTHING else f"the value is {shown}"
+        self.problem = "there is none" if value is _NOTHING else f"the value is {shown(value)}"
         self.allowed = allowed
         self.key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
         self.key = self.key.removeprefix(".")
@@ -184,8 +180,8 @@ def _value(values: object, key: str, *where: str | int) -> object:
 
 def _text(values: object, key: str, *where: str | int) -> str:
     value = _value(values, key, *where)
-    if not isinstance(value, str) or value in _ABSENT:
-        raise _WrongValueError(value, "a text", *where, key)
+    if not isinstance(value, str) or value in _ABSENT or not _is_unicode(value):
+        raise _WrongValueError(value, "a text in Unicode", *where, key)
     return value
 
 
@@ -193,9 +189,14 @@ def _text_or_none(values: object, key: str, *where: str | int) -> str | None:
     value = _value(values, key, *where)
     if value is None or value in _ABSENT:
         return None
-    if not isinstance(value, str):
-        raise _WrongValueError(value, "a text, or null", *where, key)
+    if not isinstance(value, str) or not _is_unicode(value):
+        raise _WrongValueError(value, "a text in Unicode, or null", *where, key)
     return value
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether ``text`` is more than JSON's escapes of half a character, such as ``\\ud800``."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _list(values: object, key: str, *where: str | int) -> list[object]:

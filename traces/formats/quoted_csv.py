@@ -7,7 +7,6 @@ wrong is said with its line, and Arrow's reader has nothing to guess.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from traces.errors import BadInputError
-from traces.formats.csv_table import REFUSED_BESIDE_QUOTES, CsvTable, read_part
+from traces.formats.csv_part import read_part
+from traces.formats.csv_table import CsvTable
 
 _BYTE_ORDER_MARK = "\ufeff".encode()
 _LEAST_BLOCK_BYTES = 2**22  # that are parsed together
@@ -44,7 +44,7 @@ def read_quoted_csv(
     BadInputError, with the line where there is one, for what is larger than 1 GiB, no UTF-8 text,
     wrongly quoted, without rows, lacks a column, or has rows of another length.
     """
-    part = read_part(file, share, REFUSED_BESIDE_QUOTES)
+    part = read_part(file, share, quotes=True)
     data = part.data.removeprefix(_BYTE_ORDER_MARK)
     layout = _layout(data, separator, file, is_cut=share < 1)
     if not len(layout.ends):
@@ -65,7 +65,7 @@ def read_quoted_csv(
     rows = _parsed(body, names, wanted, separator, int((layout.ends - layout.begins).max()))
     return CsvTable(
         file=file,
-        sha256=hashlib.sha256(part.data).hexdigest(),
+        sha256=part.sha256,
         rows=rows.set_axis(pd.Index(lines)),
         blank_lines=int(np.count_nonzero(layout.fields[first:] == 0)),
         share=share,

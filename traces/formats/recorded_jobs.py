@@ -1,36 +1,30 @@
-"""What logs of clusters that ran under Slurm have in common: how jobs ended, and what is cleaned.
+"""What records of clusters have in common: how they are cleaned, and when they begin.
 
-A log has a row for each job, with the times at which it was submitted, started and ended.
+A record says of each job when it was submitted, started and ended, and what it asked for: a log, an
+accounting, an export.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 import numpy as np
 import pandas as pd
 
-from traces.formats.csv_table import CsvTable
+from traces.formats.instants import instant_text
 from traces.trace_format import Cleaning, CleaningRule
 
-STATES = {
-    "COMPLETED": "completed",
-    "CANCELLED": "cancelled",
-    "FAILED": "failed",
-    "TIMEOUT": "timeout",
-    "NODE_FAIL": "node-failure",
-}
-"""Slurm's words for how a job ended, in those of a trace."""
-
+DROP_NEVER_STARTED = CleaningRule("drop-never-started", "it has no time at which it started")
+DROP_UNFINISHED = CleaningRule(
+    "drop-unfinished", "it has no time at which it ended; it was still running, mostly"
+)
 DROP_WITHOUT_GPUS = CleaningRule("drop-without-gpus", "it asked for no GPUs")
 DROP_ZERO_DURATION = CleaningRule(
     "drop-zero-duration", "it ran for 0 s, which a cluster cannot be asked to do again"
 )
 DROP_NEGATIVE_DURATION = CleaningRule(
-    "drop-negative-duration", "by the log it ended before it started"
+    "drop-negative-duration", "by the record it ended before it started"
 )
 CLEAR_NEGATIVE_QUEUE = CleaningRule(
-    "clear-negative-queue", "by the log it started before it was submitted: its wait is not known"
+    "clear-negative-queue", "by the record it started before it was submitted: no wait is known"
 )
 RULES = (
     DROP_WITHOUT_GPUS,
@@ -38,17 +32,7 @@ RULES = (
     DROP_NEGATIVE_DURATION,
     CLEAR_NEGATIVE_QUEUE,
 )
-
-
-def states(table: CsvTable, known: Mapping[str, str], besides: Iterable[str] = ()) -> pd.Series:
-    """The column ``state`` in the words of a trace; those ``besides`` as they are.
-
-    Raises BadInputError with the line of another one.
-    """
-    allowed = {**known, **{word: word for word in besides}}
-    words = table.words("state")
-    table.refuse(~words.isin(list(allowed)).to_numpy(dtype=bool), "state", ", ".join(allowed))
-    return words.map(allowed).astype("string")
+"""Those of :func:`cleaned`, in their order."""
 
 
 def cleaned(jobs: pd.DataFrame, cleaning: Cleaning) -> pd.DataFrame:
@@ -58,17 +42,22 @@ def cleaned(jobs: pd.DataFrame, cleaning: Cleaning) -> pd.DataFrame:
         (DROP_ZERO_DURATION, "duration_s", np.equal),
         (DROP_NEGATIVE_DURATION, "duration_s", np.less),
     ):
-        jobs = cleaning.leave_out(jobs, wrong(jobs[column].to_numpy(), 0), rule.name)
+        jobs = cleaning.leave_out(jobs, wrong(jobs[column].to_numpy(), 0), rule)
+    return without_negative_queue(jobs, cleaning)
+
+
+def without_negative_queue(jobs: pd.DataFrame, cleaning: Cleaning) -> pd.DataFrame:
+    """``jobs`` after CLEAR_NEGATIVE_QUEUE."""
     negative = jobs["queue_s"].to_numpy() < 0
-    return cleaning.change(jobs, negative, "queue_s", np.nan, CLEAR_NEGATIVE_QUEUE.name)
+    return cleaning.change(jobs, negative, "queue_s", np.nan, CLEAR_NEGATIVE_QUEUE)
 
 
-def with_submissions(jobs: pd.DataFrame, submitted: pd.Series) -> tuple[pd.DataFrame, str | None]:
-    """``jobs`` with ``submit_s`` from the earliest of them, and that instant in ISO 8601.
+def from_the_earliest(jobs: pd.DataFrame, *, is_utc: bool) -> tuple[pd.DataFrame, str | None]:
+    """``jobs`` with ``submit_s`` from the earliest of them, and that instant as instant_text.
 
-    submitted: instants, by the index of jobs.
+    submit_s: seconds from 1970, in UTC or on a clock whose zone is not known; NaN where there is
+        none.
     """
-    times = submitted[jobs.index]
-    earliest = times.min()
-    began = None if pd.isna(earliest) else earliest.isoformat()
-    return jobs.assign(submit_s=(times - earliest).dt.total_seconds()), began
+    earliest_s = jobs["submit_s"].min()
+    began = instant_text(earliest_s, is_utc=is_utc)
+    return jobs.assign(submit_s=jobs["submit_s"] - earliest_s), began

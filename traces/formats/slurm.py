@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from traces.errors import BadInputError
 from traces.formats import recorded_jobs
 from traces.formats.csv_table import CsvTable, header_names, numbers_in, read_named_columns
-from traces.formats.instants import instant_text, iso_seconds
+from traces.formats.instants import dated, iso_seconds
+from traces.formats.recorded_jobs import DROP_NEVER_STARTED
 from traces.formats.slurm_fields import (
     NO_TIME,
-    STATES,
     Memory,
     Resources,
     each_parsed,
@@ -44,6 +44,7 @@ from traces.formats.slurm_fields import (
     memory,
     resources,
 )
+from traces.formats.slurm_states import states
 from traces.job_trace import JobTrace, checked_trace
 from traces.trace_format import Cleaning, CleaningRule, Head, ReadOptions, TraceFormat
 
@@ -56,7 +57,6 @@ DROP_STEPS = CleaningRule("drop-steps", "it is a step of a job, such as 12.batch
 MERGE_REQUEUED = CleaningRule(
     "merge-requeued", "it is another attempt of a requeued job, which counts once"
 )
-DROP_NEVER_STARTED = CleaningRule("drop-never-started", "it has no time at which it started")
 RULES = (DROP_STEPS, MERGE_REQUEUED, DROP_NEVER_STARTED, *recorded_jobs.RULES)
 
 _SEPARATOR = "|"
@@ -79,19 +79,19 @@ def read_slurm(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
         fields.refuse_without(alternatives)
     read = len(table.rows)
     is_step = table.rows["JobID"].str.contains(".", regex=False).to_numpy(dtype=bool)
-    fields = _Fields(replace(table, rows=cleaning.leave_out(table.rows, is_step, DROP_STEPS.name)))
+    fields = _Fields(replace(table, rows=cleaning.leave_out(table.rows, is_step, DROP_STEPS)))
     jobs, is_utc = fields.attempts()
     kept = _merged(jobs, cleaning)
-    kept = cleaning.leave_out(kept, kept["start_s"].isna().to_numpy(), DROP_NEVER_STARTED.name)
+    kept = cleaning.leave_out(kept, kept["start_s"].isna().to_numpy(), DROP_NEVER_STARTED)
     kept = kept.assign(queue_s=kept["start_s"] - kept["submit_s"])
     kept = recorded_jobs.cleaned(kept, cleaning)
-    began_s = kept["submit_s"].min()
+    kept, began = recorded_jobs.from_the_earliest(kept, is_utc=is_utc)
     running = int((kept["state"] == "running").sum())
     notes = [*table.notes]
     if running:
         notes.append(f"jobs that had not ended, with their run times until then: {running:,}")
     return checked_trace(
-        kept.assign(submit_s=kept["submit_s"] - began_s).drop(columns="start_s"),
+        kept.drop(columns="start_s"),
         source=table.source,
         format=FORMAT.name,
         file=file,
@@ -99,7 +99,7 @@ def read_slurm(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
         notes=tuple(notes),
         left_out=cleaning.left_out,
         changed=cleaning.changed,
-        began=instant_text(began_s, is_utc=is_utc),
+        began=began,
         share=options.share,
         names={
             "job": "JobID",
@@ -116,7 +116,7 @@ def read_slurm(file: Path, options: ReadOptions = _DEFAULT) -> JobTrace:
 def _merged(attempts: pd.DataFrame, cleaning: Cleaning) -> pd.DataFrame:
     """``attempts`` with one row for each job: its last that started, with what all of them say."""
     is_repeated = attempts["job"].duplicated(keep=False).to_numpy(dtype=bool)
-    if not cleaning.applies(MERGE_REQUEUED.name) or not is_repeated.any():
+    if not cleaning.applies(MERGE_REQUEUED) or not is_repeated.any():
         return attempts
     repeated = attempts[is_repeated]
     started = repeated["start_s"].notna()
@@ -134,7 +134,7 @@ def _merged(attempts: pd.DataFrame, cleaning: Cleaning) -> pd.DataFrame:
     merged = attempts.copy()
     merged.loc[last.index, list(together)] = together.loc[last["job"]].to_numpy()
     is_other = is_repeated & ~merged.index.isin(last.index)
-    return cleaning.leave_out(merged, is_other, MERGE_REQUEUED.name)
+    return cleaning.leave_out(merged, is_other, MERGE_REQUEUED)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class _Fields:
                 "gpu_type": given["gpu_type"].fillna(asked["gpu_type"]),
                 "cpus": cpus,
                 "memory_bytes": memory_bytes,
-                "state": self._states(),
+                "state": states(self.table, "State"),
                 "attempts": self._numbers("Restarts") + ~np.isnan(start_s),
                 "line": self.table.lines,
             }
@@ -201,8 +201,9 @@ class _Fields:
         texts = texts.mask(texts.isin(list(NO_TIME)))
         known = texts.notna().to_numpy(dtype=bool)
         if known.any() and texts[known].str.fullmatch("[0-9]+").all():
-            return numbers_in(texts), True
-        seconds, has_offset = iso_seconds(texts)
+            seconds, has_offset = dated(numbers_in(texts)), known
+        else:
+            seconds, has_offset = iso_seconds(texts)
         self.table.refuse(known & np.isnan(seconds), field, "a time such as 2024-01-31T12:00:00")
         if has_offset.any():
             self.table.refuse(known & ~has_offset, field, "an offset, as other rows have")
@@ -250,12 +251,6 @@ class _Fields:
         of = np.array([each.of if each else "" for each in found])[places]
         parts = np.select([of == "n", of == "c"], [self._numbers("NNodes"), cpus], 1.0)
         return np.array([each.bytes if each else np.nan for each in found])[places] * parts
-
-    def _states(self) -> pd.Series:
-        words = self.table.words("State").str.split(" ").str[0]
-        known = words.isin(list(STATES)).to_numpy(dtype=bool)
-        self.table.refuse(~known, "State", ", ".join(STATES))
-        return words.map(STATES).astype("string")
 
 
 def _is_sacct(head: Head) -> bool:

@@ -11,35 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traces.formats import recorded_jobs
-
 NO_TIME = ("", "Unknown", "None", "N/A")
-
-STATES = {
-    **recorded_jobs.STATES,
-    "OUT_OF_MEMORY": "out-of-memory",
-    "BOOT_FAIL": "node-failure",
-    "DEADLINE": "timeout",
-    "PREEMPTED": "cancelled",
-    "REVOKED": "cancelled",
-    "LAUNCH_FAILED": "failed",
-    "RECONFIG_FAIL": "failed",
-    "SPECIAL_EXIT": "failed",
-    "RUNNING": "running",
-    "PENDING": "running",
-    "REQUEUED": "running",
-    "REQUEUE_FED": "running",
-    "REQUEUE_HOLD": "running",
-    "RESIZING": "running",
-    "SUSPENDED": "running",
-    "STOPPED": "running",
-    "SIGNALING": "running",
-    "CONFIGURING": "running",
-    "COMPLETING": "running",
-    "STAGE_OUT": "running",
-}
-"""Its words, without what follows as in ``CANCELLED by 1000``, in those of a trace; ``running`` for
-all that is not the end of a job."""
 
 _ELAPSED = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+(?:\.\d+)?)", re.ASCII)
 _SIZE = re.compile(r"(\d+(?:\.\d*)?)([KMGTPE]?)", re.ASCII)
@@ -102,7 +74,7 @@ def resources(text: str) -> Resources | None:
     if memory_bytes is None:
         return None
     return Resources(
-        gpus=float(sum(map(int, counts))),
+        gpus=sum(map(float, counts), 0.0),
         gpu_type="+".join(name.removeprefix(f"{_GPU}:") for name in typed) or None,
         cpus=math.nan if cpus is None else float(cpus),
         memory_bytes=memory_bytes,

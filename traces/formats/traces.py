@@ -27,7 +27,7 @@ from traces.formats import (
     tiresias_trace,
 )
 from traces.job_trace import JobTrace
-from traces.trace_format import Head, ReadOptions, TraceFormat, unusual_rules
+from traces.trace_format import Head, ReadOptions, TraceFormat, head_of, unusual_rules
 
 TRACE_FORMATS: dict[str, TraceFormat] = {
     each.name: each
@@ -53,8 +53,6 @@ TRACE_FORMATS: dict[str, TraceFormat] = {
     )
 }
 """By name, in the order in which a file is tried: those that are told by less come last."""
-
-_HEAD_BYTES = 2**16  # far more than any header
 
 
 def read_jobs(
@@ -88,7 +86,7 @@ def _allowed() -> str:
 
 def _told(file: Path) -> TraceFormat:
     try:
-        head = _head(file)
+        head = _entries_of(file) if file.is_dir() else head_of(file)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise BadInputError(problem, allowed=_allowed(), file=file) from None
@@ -101,8 +99,5 @@ def _told(file: Path) -> TraceFormat:
     raise BadInputError("its format is not known", allowed=_allowed(), file=file, line=1)
 
 
-def _head(file: Path) -> Head:
-    if file.is_dir():
-        return Head(b"", frozenset(each.name for each in file.iterdir()))
-    with file.open("rb") as stream:
-        return Head(stream.read(_HEAD_BYTES))
+def _entries_of(directory: Path) -> Head:
+    return Head(b"", frozenset(each.name for each in directory.iterdir()))

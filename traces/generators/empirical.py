@@ -20,13 +20,8 @@ from traces.description import run_times_s
 from traces.errors import BadInputError
 from traces.generators.job_mix import job_ids
 from traces.generators.models import Models
-from traces.generators.repeating_rate import (
-    Floats,
-    Ints,
-    Period,
-    RepeatingRate,
-    repeating_rate,
-)
+from traces.generators.repeating_rate import Period, RepeatingRate, repeating_rate
+from traces.hours_of_week import Floats, Ints
 from traces.job_trace import JOB_COLUMNS, JobTrace, checked_trace
 
 MAX_JOBS = 10_000_000

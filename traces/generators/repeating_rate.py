@@ -9,23 +9,27 @@ section 4.7: exact, and without the candidates that thinning throws away).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traces.errors import BadInputError
-from traces.job_trace import JobTrace
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from traces.hours_of_week import (
+    HOUR_S,
+    HOURS_OF_DAY,
+    HOURS_OF_WEEK,
+    Floats,
+    Ints,
+    covered_s,
+    hours_of,
+    since_monday_s,
+)
+from traces.job_trace import JobTrace, instant_of
 
 Period = Literal["week", "day", "none"]
 """What repeats. ``none``: the rate is the same at all times."""
 
-HOUR_S = 3600.0
-PERIODS: dict[Period, int] = {"week": 168, "day": 24, "none": 1}
+PERIODS: dict[Period, int] = {"week": HOURS_OF_WEEK, "day": HOURS_OF_DAY, "none": 1}
 """How many hours they have."""
 
 
@@ -47,7 +51,7 @@ class RepeatingRate:
 
     def hours(self, time_s: Floats) -> Ints:
         """The hour of the period, from 0, that each of ``time_s`` lies in."""
-        return _hours_of(time_s, self.phase_s, len(self.per_s))
+        return hours_of(time_s, self.phase_s, len(self.per_s))
 
     def expected(self, time_s: float) -> float:
         """How many arrivals are expected from time 0 until ``time_s``."""
@@ -76,18 +80,13 @@ class RepeatingRate:
         return float(periods * before[-1] + np.interp(rest_s, edges_s, before))
 
 
-def _hours_of(time_s: Floats, phase_s: float, hours: int) -> Ints:
-    """The hour of a period of so many ``hours`` that each time lies in."""
-    return (np.floor_divide(time_s + phase_s, HOUR_S).astype(np.int64)) % hours
-
-
 def repeating_rate(trace: JobTrace, period: Period) -> RepeatingRate:
     """The rate of ``trace``: of every hour of the period, its jobs by the time it was seen for,
     from time 0 to the last submission.
 
-    Hours are those of ``trace.began``; where that is not known, they count from time 0. Raises
-    BadInputError where the trace is shorter than the period, so that some hour was not seen in
-    full.
+    Hours are those of ``trace.began``, in UTC where it has an offset; where it is not known, they
+    count from time 0. Raises BadInputError where the trace is shorter than the period, so that some
+    hour was not seen in full.
     """
     hours = PERIODS[period]
     submit_s = trace.jobs["submit_s"].to_numpy()
@@ -98,22 +97,7 @@ def repeating_rate(trace: JobTrace, period: Period) -> RepeatingRate:
             f"the jobs come within {span_s / HOUR_S:.3g} h, less than the {hours} h that repeat",
             allowed=f"a longer trace{''.join(f', or the period {name!r}' for name in shorter)}",
         )
-    phase_s = _seconds_of_week(trace.began) % (hours * HOUR_S)
-    counts = np.bincount(_hours_of(submit_s, phase_s, hours), minlength=hours)
-    return RepeatingRate(counts / _seen_s(span_s, phase_s, hours), phase_s)
-
-
-def _seconds_of_week(began: str | None) -> float:
-    if began is None:
-        return 0.0
-    at = datetime.fromisoformat(began)
-    hour_s = at.minute * 60 + at.second + at.microsecond / 1e6
-    return (at.weekday() * 24 + at.hour) * HOUR_S + hour_s
-
-
-def _seen_s(span_s: float, phase_s: float, hours: int) -> Floats:
-    """(hours,): for how long the ``span_s`` from ``phase_s`` on lies in each hour of the period."""
-    whole, rest_s = divmod(span_s, hours * HOUR_S)
-    edges_s = HOUR_S * np.arange(2 * hours + 1)
-    inside_s = np.diff(np.clip(edges_s, phase_s, phase_s + rest_s))
-    return np.asarray(whole * HOUR_S + inside_s.reshape(2, hours).sum(axis=0))
+    of_week_s = 0.0 if trace.began is None else since_monday_s(instant_of(trace.began))
+    phase_s = of_week_s % (hours * HOUR_S)
+    counts = np.bincount(hours_of(submit_s, phase_s, hours), minlength=hours)
+    return RepeatingRate(counts / covered_s(span_s, phase_s, hours), phase_s)

@@ -49,6 +49,13 @@ class VerdictRead(Document):
     unenforced: list[str] = Field(default_factory=list)
 
 
+class CpuScaleRead(Document):
+    """How small a CPU of the cluster is on the machine, where a mechanism divides them."""
+
+    divisor: float = Field(gt=0)
+    reason: str
+
+
 class ScaleRead(Document):
     """How the cluster was made small enough for the machine."""
 
@@ -57,6 +64,7 @@ class ScaleRead(Document):
     load_hop_bps: float
     budget_hop_bps: float = Field(gt=0)
     smallest_transfer_packets: float | None
+    cpu: CpuScaleRead | None = None
     warnings: list[str]
 
 

@@ -179,4 +179,9 @@ def scale_words(scale: ScaleRead) -> str:
     ]
     if scale.smallest_transfer_packets is not None:
         parts.append(f"the smallest transfer is {scale.smallest_transfer_packets:.0f} packets long")
+    if scale.cpu is not None:
+        parts.append(
+            f"one CPU is {percent(1 / scale.cpu.divisor)} of a core of this machine, to have "
+            f"{scale.cpu.reason}"
+        )
     return " ".join(sentence(part) for part in parts)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Floats
 from harness.scheduling.cassini.periods import CommonPeriods, IncomparableError, common_periods
 from harness.scheduling.cassini.precision import Precision
+from traces.compiled import compiled
 from traces.demand import DemandCurve, Phase
 
 _SLICES_A_PERIOD = 72

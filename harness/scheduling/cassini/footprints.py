@@ -8,8 +8,8 @@ import numpy as np
 
 from harness.scheduling.cassini.links import ClusterLinks, Footprint
 from harness.scheduling.cassini.memo import Kept
+from traces.arm import Job
 from traces.input_pipeline import Share
-from traces.scenario import Job
 
 
 class Footprints:

@@ -11,9 +11,9 @@ import numpy as np
 
 from harness.job_table import Ints
 from harness.simulation.fluid import RateSegment, simulate
+from traces.arm import Job
 from traces.cluster import Cluster, Port
 from traces.demand import Demand, DemandCurve, Phase
-from traces.scenario import Job
 
 
 @dataclass(frozen=True)

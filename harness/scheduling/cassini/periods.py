@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Floats
 from harness.scheduling.cassini.precision import Precision
+from traces.compiled import compiled
 from traces.quantities import format_duration
 
 _NOISE = 1e-9

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Floats, Ints
+from traces.compiled import compiled
 
 CAPACITY = 2**40
 """At most 2**22 slices with two jobs, or as many fewer as there are more: sums stay below 2**63."""

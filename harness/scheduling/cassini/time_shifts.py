@@ -8,8 +8,8 @@ from harness.scheduling.cassini.memo import Rotations
 from harness.scheduling.cassini.periods import within_period
 from harness.scheduling.cassini.precision import Precision
 from harness.scheduling.cassini.room import with_room
+from traces.arm import Arm
 from traces.errors import BadInputError
-from traces.scenario import Arm
 from traces.schedule import TimeShift
 
 GRID_SLACK = 0.005

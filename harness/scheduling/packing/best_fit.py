@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Flags, Floats, Ints
 from harness.scheduling.packing.servers import SLACK, best_server, fits, placeable, take
+from traces.compiled import compiled
 
 _NO_SHARE = np.zeros(3)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Floats, Ints
+from traces.compiled import compiled
 
 
 @compiled

@@ -18,7 +18,8 @@ from harness.scheduling.placed.packing import best_fit, first_fit, free_gpus, pa
 from harness.scheduling.placed.policy import GpuServers, Placement, WaitingJob
 
 _RULES = (best_fit, worst_fit, first_fit)
-_DRAWS = 8  # for each placement that is asked for: where many are alike, fewer are found
+DRAWS = 8
+"""For each placement that is asked for. Where many are alike, fewer are found."""
 
 
 def candidates(
@@ -35,7 +36,7 @@ def candidates(
     leaves the least room. Then come other rules, then orders and preferences that are drawn.
     """
     packings = _packings(jobs, free_gpus(servers, kept), leaves, rng)
-    tries = len(_RULES) + _DRAWS * most if jobs else 1
+    tries = len(_RULES) + DRAWS * most if jobs else 1
     placements = (
         {**kept, **{job.id: leaves.by_rank(packing[job.id]) for job in jobs}}
         for packing in itertools.islice(packings, tries)

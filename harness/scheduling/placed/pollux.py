@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from harness.job_table import Ints
-from harness.scheduling.placed.candidates import candidates, told_apart
+from harness.scheduling.placed.candidates import DRAWS, candidates, told_apart
 from harness.scheduling.placed.leaves import leaves_of
 from harness.scheduling.placed.policy import GpuServers, Placement, Rounds, WaitingJob
 from harness.scheduling.placed.profiled import Profiled
@@ -26,8 +26,6 @@ from harness.scheduling.pollux.policy import Decision, Job, Pollux
 TOLERANCE = 0.05
 """Of the fitness: how much less it may be for placements between which the network decides. An
 assumption, as CASSINI's paper gives none."""
-
-_DRAWS = 8  # for each placement that is asked for: where many are alike, fewer are found
 
 
 class PolluxPlacement:
@@ -93,7 +91,7 @@ class PolluxPlacement:
     def _nearly_as_fit(
         self, jobs: Mapping[str, WaitingJob], decision: Decision, most: int
     ) -> Iterator[Placement]:
-        for gpus in decision.held_equal(_DRAWS * most, TOLERANCE, self._rng):
+        for gpus in decision.held_equal(DRAWS * most, TOLERANCE, self._rng):
             yield self._placement(jobs, gpus)
 
     def _gpu_s_of(self, job: WaitingJob) -> float:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from harness.scheduling.placed.policy import Placement
+from traces.arm import Arm, Job
 from traces.demand import demand_curve
 from traces.input_pipeline import Share, fair_share, input_s
-from traces.scenario import Arm, Job
 from traces.server_pool import ServerGroup
 
 Shares = Mapping[str, Share]

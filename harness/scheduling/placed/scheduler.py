@@ -19,9 +19,9 @@ from harness.scheduling.placed.policies import POLICIES
 from harness.scheduling.placed.policy import Choice, GpuServers, Placement, Rounds, WaitingJob
 from harness.scheduling.placed.resources import Shares, proportional_share, shares_of
 from harness.scheduling.placed.shifts import in_step
+from traces.arm import Arm, Job
 from traces.demand import demand_curve
 from traces.input_pipeline import Share
-from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
 
 _NOTHING = Allocation.nothing()
@@ -31,12 +31,13 @@ _NOTHING = Allocation.nothing()
 class ScheduleRecord:
     """What the interleaver saw over a run.
 
-    decisions: in which a job was started or moved. candidates: placements that were compared.
-    discarded_by_loops, discarded_as_incomparable: of those. without_shifts: decisions in which all
-    were, so that the policy's own choice runs as it comes. scores: of the placements that were
-    chosen, 1 where no link is shared; unshared: how many of those share none. shares: of each job,
-    one after the other, what each of its workers had. clipped: the jobs that ask for more than a
-    link has in one of those placements, and the largest share of their bits left out.
+    decisions: in which a job was started, moved or given another share. candidates: placements that
+    were compared. discarded_by_loops, discarded_as_incomparable: of those. without_shifts:
+    decisions in which all were, so that the policy's own choice runs as it comes. scores: of the
+    placements that were chosen, 1 where no link is shared; unshared: how many of those share none.
+    shares: of each job, one after the other, what each of its workers had. clipped: the jobs that
+    ask for more than a link has in one of those placements, and the largest share of their bits
+    left out.
     """
 
     decisions: int = 0

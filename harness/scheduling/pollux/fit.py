@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from harness.compiled import compiled
 from harness.job_table import Flags, Floats
 from harness.scheduling.pollux.goodput import NO_TIME_S, IterationModel
+from traces.compiled import compiled
 
 _START = (0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001)
 _LEAST = (NO_TIME_S,) * 6 + (1.0,)

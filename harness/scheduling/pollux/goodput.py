@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from harness.compiled import compiled
+from traces.compiled import compiled
 
 NO_TIME_S = 1e-8
 """The least of each time: its logarithm has to exist."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.compiled import compiled
 from harness.job_table import Floats, Ints
+from traces.compiled import compiled
 
 Placements = NDArray[np.int16]
 

@@ -10,7 +10,6 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Floats
 from harness.scheduling.pollux.goodput import (
     BatchLimits,
@@ -18,6 +17,7 @@ from harness.scheduling.pollux.goodput import (
     IterationModel,
     best_batch,
 )
+from traces.compiled import compiled
 
 
 class Known(Protocol):

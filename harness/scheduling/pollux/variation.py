@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.compiled import compiled
 from harness.job_table import Floats, Ints
 from harness.scheduling.pollux.placements import Placements, repair
+from traces.compiled import compiled
 
 _CROSSED = 0.9
 _RESET = 0.1  # of a job

@@ -262,7 +262,7 @@ def test_a_job_that_computes_is_not_silent_before_its_end(
     moments = iter([0.0, 70.0, 150.0])
     monkeypatch.setattr(coordinator, "now_s", lambda: next(moments, 170.0))
     monkeypatch.setattr(coordinator, "_POLL_S", 0.0)
-    run = JobRun("job", [worker], iterations=1, compute_s=100.0)
+    run = JobRun("job", [worker], iterations=1, quiet_s=100.0)
     with pytest.raises(EmulationError, match="no worker has said anything"):
         run_jobs([run], 0.0, lambda _: None, lambda: False, explain)
     assert next(moments, None) is None, "it gave up before a minute after the end of the compute"

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from emulator.cpu_scale import CPU_SHARE, input_work, plan_cpu_scale
-from emulator.limits.bandwidth import cpu_bandwidth
+from emulator.cpu_scale import (
+    CPU_SHARE,
+    CpuScale,
+    check_input_pipelines,
+    input_work,
+    plan_cpu_scale,
+)
+from emulator.limits.bandwidth import LEAST_CORES, cpu_bandwidth
 from emulator.training.pipeline import first_steps
 from tests.unit.builders import TOY_COMPUTE_S
 from tests.unit.harness.placed_builders import arriving, placed_arm, scheduler_spec
+from traces.arm import Arm, Job
 from traces.errors import BadInputError
 from traces.input_pipeline import Share, find_pipeline
-from traces.scenario import Arm, Job
 from traces.server_pool import ServerGroup
 
 
@@ -54,10 +60,35 @@ def test_a_cpu_that_is_too_small_a_part_is_told() -> None:
 
 
 def test_a_job_that_would_have_to_read_is_refused() -> None:
+    scale = CpuScale(divisor=60.0, cpus=36.0, cores=2)
     with pytest.raises(BadInputError, match="what placed jobs read is not emulated") as caught:
-        plan_cpu_scale([divided(image("m5"), cpus=12.0)], cores=2)
+        check_input_pipelines(divided(image("m5"), cpus=12.0), scale)
     assert caught.value.key == "workload.jobs.1.input_pipeline"
-    assert plan_cpu_scale([divided(image("m5"), cpus=3.0)], cores=2) is not None
+    check_input_pipelines(divided(image("m5"), cpus=3.0), scale)
+
+
+@pytest.mark.parametrize(("cpus", "gpus"), [(200.0, 2), (100.0, 200)])
+def test_a_share_for_which_the_kernel_has_no_quota_is_refused(cpus: float, gpus: int) -> None:
+    """One CPU of 600, and half a CPU of 300."""
+    arm = divided(image(), cpus, gpus)
+    scale = plan_cpu_scale([arm], cores=1)
+    assert scale is not None
+    with pytest.raises(BadInputError) as caught:
+        check_input_pipelines(arm, scale)
+    assert caught.value.key == "cluster.cpus"
+    assert "would be 0.05% of one of this box's 1 cores" in caught.value.problem
+    assert f"at most {cpus * 3 / 2:g} CPUs" in str(caught.value.allowed)
+
+
+def test_the_least_share_that_is_taken_is_one_that_the_kernel_keeps() -> None:
+    arm = divided(image(), cpus=100.0)
+    scale = plan_cpu_scale([arm], cores=1)
+    assert scale is not None
+    check_input_pipelines(arm, scale)
+    assert 1 / scale.divisor == pytest.approx(LEAST_CORES)
+    work = input_work(image().with_share(Share(1.0, 62.5e9)), scale)
+    assert work is not None
+    assert cpu_bandwidth(work.cores).cores == pytest.approx(LEAST_CORES)
 
 
 @pytest.mark.parametrize(("cpus", "relative"), [(3.0, 1.0), (5.0, 1.53)])

@@ -12,7 +12,7 @@ from tests.unit.builders import GBIT, make_arm, make_job, toy_cluster, toy_pair
 from traces.cluster import Port, Sharing
 from traces.errors import MissingCapabilityError
 from traces.link_events import Change, LinkEvent
-from traces.scenario import TransportSpec
+from traces.scenario_spec import TransportSpec
 from traces.topologies.leaf_spine import leaf_spine
 
 SCALE = ScalePlan(10.0, 1e10, "a test", 1e9, 1000.0, "a test")

@@ -32,11 +32,12 @@ from tests.unit.builders import (
     toy_pair,
     toy_transfer,
 )
+from traces.arm import Arm, Job
 from traces.cluster import Cluster, Link, dumbbell
 from traces.demand import Demand, Pattern
 from traces.errors import BadInputError
 from traces.link_events import Change, LinkEvent
-from traces.scenario import Arm, Job, SchedulerSpec
+from traces.scenario_spec import SchedulerSpec
 from traces.topologies.cassini_24 import cassini_24
 from traces.topologies.leaf_spine import leaf_spine
 from traces.topologies.single_switch import single_switch

@@ -15,8 +15,10 @@ def _port(rate_bps: float) -> Any:
 
 
 def test_ports_are_filled_together_up_to_what_the_box_carries() -> None:
-    batches = _batches([_port(10e6)] * 7, 30e6)
+    ports = [_port(10e6) for _ in range(7)]
+    batches = _batches(ports, 30e6)
     assert [len(batch) for batch in batches] == [3, 3, 1]
+    assert [port for batch in batches for port in batch] == ports
 
 
 def test_a_port_faster_than_the_box_carries_is_filled_by_itself() -> None:

@@ -11,8 +11,9 @@ from harness.job_table import JobTable
 from harness.scheduling.allocation import Allocation
 from harness.scheduling.placed.scheduler import PlacedScheduler
 from tests.unit.builders import GBIT, make_arm, make_profile
+from traces.arm import Arm, Job
 from traces.demand import Demand
-from traces.scenario import Arm, Job, SchedulerSpec
+from traces.scenario_spec import SchedulerSpec
 from traces.topologies.single_switch import single_switch
 
 

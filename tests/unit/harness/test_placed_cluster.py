@@ -16,9 +16,9 @@ from tests.unit.harness.placed_builders import (
     scheduler_spec,
     table_of,
 )
+from traces.arm import Arm, Job
 from traces.input_pipeline import Share
 from traces.results import IterationSpan
-from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
 
 ROUND_S = 10.0

@@ -123,6 +123,12 @@ def test_a_job_of_2020_without_tasks_has_no_start(tmp_path: Path) -> None:
     assert "drop-without-tasks" not in trace.left_out
 
 
+def test_a_job_of_2020_that_ended_before_it_started_is_left_out(tmp_path: Path) -> None:
+    trace = read_2020(tmp_path, JOBS.replace("201000.0,201500.0", "201000.0,201400.0"))
+    assert trace.left_out["drop-negative-duration"] == 1
+    assert "drop-zero-duration" not in trace.left_out
+
+
 def test_a_time_of_0_is_none_in_2020(tmp_path: Path) -> None:
     trace = read_2020(tmp_path, JOBS.replace("202000.0,202600.0", "0.0,202600.0"))
     assert trace.left_out["drop-unfinished"] == 3
@@ -288,6 +294,8 @@ def test_the_jobs_of_2026(tmp_path: Path) -> None:
         (",8,16,", ",-8,16,", 3, "gpu_request"),
         ("15,8", ",8", 3, "cpu_request"),
         ("41060", "nan", 3, "duration"),
+        ("41060", "-41060", 3, "duration"),
+        ("41060", "None", 3, "duration"),
         (",4,41060", ",inf,41060", 3, "submit_time"),
         ("437260", "239255", 3, "job_name"),
     ],
@@ -298,6 +306,11 @@ def test_a_bad_job_of_2026_is_refused_by_line_and_column(
     with pytest.raises(BadInputError) as caught:
         read_2026(tmp_path, SPOT.replace(old, new, 1))
     assert (caught.value.line, caught.value.key) == (line, key)
+
+
+def test_marks_and_separators_at_the_end_are_fine_in_2026(tmp_path: Path) -> None:
+    wanted = read_2026(tmp_path).jobs
+    assert read_2026(tmp_path, "\ufeff" + SPOT.replace("\n", ",\r\n")).jobs.equals(wanted)
 
 
 FUZZ = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])

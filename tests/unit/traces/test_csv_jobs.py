@@ -117,6 +117,7 @@ def test_a_mapping_says_which_column_is_which(tmp_path: Path) -> None:
         ("2024-03-01 10:00", "iso", "2024-03-01T10:00:00"),
         ("01/03/2024 10:00", '"%d/%m/%Y %H:%M"', "2024-03-01T10:00:00"),
         ("01/03/2024 10:00 -0100", '"%d/%m/%Y %H:%M %z"', "2024-03-01T11:00:00+00:00"),
+        ("01/03/2024 10:00 UTC", '"%d/%m/%Y %H:%M %Z"', "2024-03-01T10:00:00+00:00"),
         ("2024-07-01 10:00:00", "iso, time_zone: Europe/Berlin", "2024-07-01T08:00:00+00:00"),
         ("2024-07-01 10:00:00Z", "iso, time_zone: Europe/Berlin", "2024-07-01T10:00:00+00:00"),
     ],
@@ -125,6 +126,23 @@ def test_submissions_that_are_instants(tmp_path: Path, sent: str, unit: str, beg
     mapping = SMALL.replace("sent", f"{{column: sent, unit: {unit}}}")
     trace = read(tmp_path, f"sent,gpus,took\n{sent},1,60\n", mapping)
     assert (trace.began, trace.jobs["submit_s"].tolist()) == (began, [0.0])
+
+
+@pytest.mark.parametrize(
+    ("sent", "unit"),
+    [
+        ("1e300", "epoch"),
+        ("inf", "epoch"),
+        ("0001-01-01T00:00:00+14:00", "iso"),
+        ("0001-01-01T00:00:00", "iso, time_zone: Europe/Berlin"),
+    ],
+)
+def test_an_instant_before_or_after_all_years_is_refused(
+    tmp_path: Path, sent: str, unit: str
+) -> None:
+    mapping = SMALL.replace("sent", f"{{column: sent, unit: {unit}}}")
+    error = refusal(tmp_path, f"sent,gpus,took\n{sent},1,60\n", mapping)
+    assert (error.line, error.key) == (2, "sent")
 
 
 @pytest.mark.parametrize(
@@ -197,6 +215,8 @@ def test_the_example_is_a_mapping(tmp_path: Path) -> None:
         ("  job: id\n", "  job: {value: same}\n", 4, "columns.job.value"),
         ("  num_gpus: gpus\n", "", 3, "columns"),
         ("  num_gpus: gpus\n", "  num_gpus: {value: two}\n", 6, "columns.num_gpus.value"),
+        ("  num_gpus: gpus\n", "  num_gpus: {value: .nan}\n", 6, "columns.num_gpus.value"),
+        ("num_gpus: gpus\n", f"num_gpus: {{value: {'9' * 400}}}\n", 6, "columns.num_gpus.value"),
         ("  num_gpus: gpus\n", "  num_gpus: {column: gpus, unit: s}\n", 6, "columns.num_gpus.unit"),
         ("  num_gpus: gpus\n", "  num_gpus: {column: gpus, value: 2}\n", 6, "columns.num_gpus"),
         ("  num_gpus: gpus\n", "  num_gpus: {}\n", 6, "columns.num_gpus"),

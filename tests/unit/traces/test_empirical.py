@@ -17,7 +17,8 @@ from traces.errors import BadInputError
 from traces.formats.philly_csv import read_philly_csv
 from traces.generators.empirical import MAX_JOBS, EmpiricalJobs
 from traces.generators.models import ClassSplit
-from traces.generators.repeating_rate import HOUR_S, PERIODS, Period, RepeatingRate, repeating_rate
+from traces.generators.repeating_rate import PERIODS, Period, RepeatingRate, repeating_rate
+from traces.hours_of_week import HOUR_S
 from traces.job_trace import JOB_COLUMNS, JobTrace, checked_trace
 from traces.sensitivity import builtin_sensitivities
 
@@ -93,6 +94,10 @@ def test_the_rate_of_an_hour_is_its_jobs_by_the_time_it_was_seen() -> None:
     np.testing.assert_allclose(rate.per_s * HOUR_S, expected)
     assert rate.phase_s == PHASE_H * HOUR_S
     assert rate.jobs_per_hour == pytest.approx(expected.mean())
+
+
+def test_hours_are_those_of_utc_where_the_trace_has_an_offset() -> None:
+    assert repeating_rate(trace("2026-01-07T07:30:00+02:00"), "week").phase_s == PHASE_H * HOUR_S
 
 
 @pytest.mark.parametrize(("period", "length_s"), [("day", 1.3 * DAY_S), ("week", 12.1 * DAY_S)])

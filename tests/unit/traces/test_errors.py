@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from traces.errors import BadInputError, EmulationError, MissingCapabilityError, RoundelayError
+from traces.errors import (
+    BadInputError,
+    EmulationError,
+    MissingCapabilityError,
+    RoundelayError,
+    shown,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,3 +39,10 @@ def test_missing_capability_says_how_to_get_it() -> None:
 )
 def test_every_error_has_its_exit_code(kind: type[RoundelayError], code: int) -> None:
     assert kind.exit_code == code
+
+
+def test_of_a_long_value_the_beginning_is_shown() -> None:
+    assert shown("x" * 60) == repr("x" * 60)
+    assert shown("x" * 61) == repr("x" * 60 + "...")
+    assert shown([0] * 20) == repr([0] * 20)
+    assert shown([0] * 21) == f"{repr([0] * 21)[:60]}..."

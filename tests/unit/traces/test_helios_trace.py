@@ -99,7 +99,6 @@ def test_the_first_rule_that_applies_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "rule", "key", "problem"),
     [
-        (SUSPENDED, "drop_suspended", "state", "the value is 'SUSPENDED'"),
         (NO_GPUS, "drop_without_gpus", "gpu_num", "job '13' has 0 GPUs"),
         (NO_TIME, "drop_zero_duration", "duration", "job '14' has 0 s"),
         (BACKWARDS, "drop_negative_duration", "duration", "job '15' has -2 s"),
@@ -111,6 +110,11 @@ def test_without_its_rule_a_job_is_refused(
 ) -> None:
     error = refusal(tmp_path, f"{HEADER}{DONE}\n{row}\n", **{rule: False})
     assert (error.line, error.key, error.problem) == (3, key, problem)
+
+
+def test_a_suspended_job_can_be_kept_as_one_that_has_not_ended(tmp_path: Path) -> None:
+    trace = read(tmp_path, f"{HEADER}{SUSPENDED}\n", drop_suspended=False)
+    assert trace.jobs["state"].tolist() == ["running"]
 
 
 def test_columns_stand_in_any_order_and_some_can_be_absent(tmp_path: Path) -> None:

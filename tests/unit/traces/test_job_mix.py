@@ -26,7 +26,7 @@ from traces.generators.durations import (
 )
 from traces.generators.job_mix import GPU_MIXES, JobMix, poisson_jobs, static_jobs
 from traces.generators.models import ClassSplit
-from traces.job_trace import read_trace, write_trace
+from traces.job_trace_file import read_trace, write_trace
 from traces.sensitivity import builtin_sensitivities
 
 SYNERGY = builtin_sensitivities("synergy")

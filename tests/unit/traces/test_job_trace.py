@@ -1,4 +1,4 @@
-"""Jobs come in order of submission; a bad one is refused by line and column; a trace survives."""
+"""Jobs come in order of submission; a bad one is refused by line and column."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from traces.errors import BadInputError
-from traces.job_trace import JOB_COLUMNS, JobTrace, checked_trace, read_trace, write_trace
+from traces.job_trace import JOB_COLUMNS, JobTrace, checked_trace
 
 FILE = Path("jobs.csv")
 
@@ -193,141 +190,6 @@ def test_a_trace_without_jobs_is_refused() -> None:
     assert refusal(frame().head(0)).problem == "there is no job"
 
 
-def whole_trace() -> JobTrace:
-    jobs = frame(
-        submit_s=[0.1, 1 / 3, 0.0],
-        duration_s=[math.nan, 1e-3, 1e12],
-        model=["vgg19", None, "é"],
-        user=[None, "u", None],
-        virtual_cluster=["v", "w", None],
-    )
-    return checked(jobs, read=4, notes=("one left out: 1", "é"))
-
-
-@pytest.mark.parametrize("trace", [whole_trace(), checked(frame(line=...))])
-def test_a_trace_survives_its_file(tmp_path: Path, trace: JobTrace) -> None:
-    write_trace(trace, tmp_path / "t.parquet")
-    again = read_trace(tmp_path / "t.parquet")
-    pd.testing.assert_frame_equal(again.jobs, trace.jobs, check_exact=True)
-    for field in ("source", "format", "read", "reordered", "notes"):
-        assert getattr(again, field) == getattr(trace, field)
-
-
-def test_two_lines_of_pandas_read_the_jobs(tmp_path: Path) -> None:
-    write_trace(whole_trace(), tmp_path / "t.parquet")
-    jobs = pd.read_parquet(tmp_path / "t.parquet")
-    pd.testing.assert_frame_equal(jobs, whole_trace().jobs)
-
-
-def file_refusal(file: Path) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read_trace(file)
-    assert caught.value.file == file
-    assert "\n" not in str(caught.value)
-    return caught.value
-
-
-def rewrite(file: Path, metadata: dict[bytes, bytes], jobs: pd.DataFrame | None = None) -> None:
-    """Write a trace's file with this metadata added, and other jobs where they are given."""
-    write_trace(whole_trace(), file)
-    table = pq.read_table(file)
-    if jobs is not None:
-        table = pa.Table.from_pandas(jobs, preserve_index=False).replace_schema_metadata(
-            table.schema.metadata
-        )
-    pq.write_table(table.replace_schema_metadata(table.schema.metadata | metadata), file)
-
-
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "t.parquet"
-    write_trace(whole_trace(), file)
-    data = file.read_bytes()
-    for damaged in (b"", b"PAR1 and nothing more", data[: len(data) // 2], data[:-1]):
-        file.write_bytes(damaged)
-        assert file_refusal(file).problem.startswith("cannot be read: ")
-    assert file_refusal(tmp_path).problem.startswith("cannot be read: ")
-    assert file_refusal(tmp_path / "absent").problem.startswith("cannot be read: ")
-
-
-def test_one_changed_byte_of_a_column_is_noticed(tmp_path: Path) -> None:
-    file = tmp_path / "t.parquet"
-    write_trace(whole_trace(), file)
-    data = bytearray(file.read_bytes())
-    data[data.index(np.float64(1 / 3).tobytes())] ^= 1
-    file.write_bytes(data)
-    assert file_refusal(file).problem.startswith("cannot be read: ")
-
-
-def test_parquet_that_is_no_trace_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "t.parquet"
-    frame().to_parquet(file)
-    assert file_refusal(file).problem == "does not say where its jobs come from"
-
-
-@pytest.mark.parametrize(
-    ("document", "key"),
-    [
-        (b"", None),
-        (b"[]", None),
-        (b"{}", "schema_version"),
-        (
-            b'{"schema_version": 2, "source": "s", "format": "f", "read": 1, "reordered": 0,'
-            b' "notes": []}',
-            "schema_version",
-        ),
-        (
-            b'{"schema_version": 1, "source": "s", "format": "f", "read": -1, "reordered": 0,'
-            b' "notes": []}',
-            "read",
-        ),
-        (
-            b'{"schema_version": 1, "source": "s", "format": "f", "read": "1", "reordered": 0,'
-            b' "notes": []}',
-            "read",
-        ),
-        *(
-            (
-                b'{"schema_version": 1, "source": "s", "format": "f", "read": 1, "reordered": 0,'
-                b' "notes": [], "began": "%b"}' % began,
-                "began",
-            )
-            for began in (b"yesterday", b"0001-01-01T00:00:00+14:00")
-        ),
-    ],
-)
-def test_damaged_metadata_are_refused(tmp_path: Path, document: bytes, key: str | None) -> None:
-    rewrite(tmp_path / "t.parquet", {b"roundelay_job_trace": document})
-    assert file_refusal(tmp_path / "t.parquet").key == key
-
-
-def test_an_index_that_pandas_stored_is_a_column_like_any_other(tmp_path: Path) -> None:
-    jobs = whole_trace().jobs
-    table = pa.Table.from_pandas(jobs.set_index("line"))
-    rewrite(tmp_path / "t.parquet", table.schema.metadata, jobs)
-    assert pd.read_parquet(tmp_path / "t.parquet").index.name == "line"
-    pd.testing.assert_frame_equal(read_trace(tmp_path / "t.parquet").jobs, jobs)
-
-
-def test_a_file_without_a_column_is_refused(tmp_path: Path) -> None:
-    rewrite(tmp_path / "t.parquet", {}, whole_trace().jobs.drop(columns="num_gpus"))
-    assert file_refusal(tmp_path / "t.parquet").problem == "lacks the column 'num_gpus'"
-
-
-def test_a_bad_value_of_a_file_is_refused_without_the_line_of_its_source(tmp_path: Path) -> None:
-    rewrite(tmp_path / "t.parquet", {}, whole_trace().jobs.assign(num_gpus=[1, 0, 1]))
-    error = file_refusal(tmp_path / "t.parquet")
-    assert (error.line, error.key, error.problem) == (None, "num_gpus", "job 'a' has 0 GPUs")
-
-
-def test_a_file_out_of_order_is_put_in_order_and_counted(tmp_path: Path) -> None:
-    trace = whole_trace()
-    assert trace.reordered == 1
-    rewrite(tmp_path / "t.parquet", {}, trace.jobs.iloc[::-1])
-    again = read_trace(tmp_path / "t.parquet")
-    pd.testing.assert_frame_equal(again.jobs, trace.jobs)
-    assert again.reordered == 1 + 2
-
-
 def test_a_trace_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        whole_trace().read = 9  # type: ignore[misc]
+        checked(frame()).read = 9  # type: ignore[misc]

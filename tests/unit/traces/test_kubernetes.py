@@ -221,7 +221,7 @@ def test_what_is_left_out_is_counted_and_said(tmp_path: Path) -> None:
         "drop-other-kinds": 1,
         "drop-owned": 2,
         "drop-without-gpus": 1,
-        "drop-without-end": 1,
+        "drop-unfinished": 1,
     }
     assert trace.read == len(ITEMS) == len(trace.jobs) + sum(trace.left_out.values())
     assert trace.notes == (
@@ -239,6 +239,11 @@ def test_a_job_starts_with_the_first_of_its_pods(tmp_path: Path) -> None:
     assert trace.jobs["queue_s"].tolist() == [1800.0]
     assert trace.jobs["duration_s"].tolist() == [5400.0]
     assert trace.notes == ()
+
+
+def test_a_job_that_ended_before_it_started_is_left_out(tmp_path: Path) -> None:
+    backwards = changed(pod("b"), "status.startTime", at("11:31"))
+    assert read(tmp_path, pod("a"), backwards).left_out == {"drop-negative-duration": 1}
 
 
 def test_a_set_of_jobs_starts_with_the_pods_of_its_jobs(tmp_path: Path) -> None:
@@ -340,6 +345,11 @@ def test_forms_of_a_file(tmp_path: Path, form: str) -> None:
             "2024-03-01T10:00:00",
             "items[1].metadata.creationTimestamp",
         ),
+        (
+            "metadata.creationTimestamp",
+            "0001-01-01T00:00:00+14:00",
+            "items[1].metadata.creationTimestamp",
+        ),
         ("metadata.ownerReferences", {}, "items[1].metadata.ownerReferences"),
         ("status.startTime", "soon", "items[1].status.startTime"),
         ("status.phase", "Lost", "items[1].status.phase"),
@@ -375,7 +385,7 @@ def test_a_bad_amount_of_gpus_is_refused(tmp_path: Path, amount: object) -> None
 
 def test_a_rule_that_is_off_refuses_what_a_trace_cannot_hold(tmp_path: Path) -> None:
     assert refusal(tmp_path, OTHER, drop_other_kinds=False).key == "items[0].kind"
-    assert refusal(tmp_path, MPI, drop_without_end=False).key == "status"
+    assert refusal(tmp_path, MPI, drop_unfinished=False).key == "status"
     assert refusal(tmp_path, pod("none", 0), drop_without_gpus=False).key == "resources"
     parts = read(tmp_path, BATCH, SERVICE, drop_owned=False)
     assert parts.jobs["job"].tolist() == ["team-a/job/tune", "team-a/pod/web-1"]

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
 
+from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.muri_trace import read_muri_results, read_muri_trace
 from traces.job_trace import JobTrace
@@ -53,6 +55,12 @@ def test_milliseconds_become_seconds(tmp_path: Path) -> None:
     assert (trace.format, trace.read, trace.reordered, trace.notes) == ("muri", 1, 0, ())
 
 
+def test_a_mark_carriage_returns_and_separators_at_the_end_change_nothing(tmp_path: Path) -> None:
+    wanted = read(tmp_path, HEADER + ROW).jobs
+    text = "\ufeff" + (HEADER + ROW).replace("\n", ",\r\n")
+    assert read(tmp_path, text).jobs.equals(wanted)
+
+
 @pytest.mark.parametrize(
     ("iterations", "differ"),
     [(20, 0), (19, 0), (21, 0), (18, 1), (22, 1)],
@@ -86,6 +94,8 @@ def test_a_long_job_may_be_one_percent_off(tmp_path: Path) -> None:
         (",20,", ",,", "iterations", "the value is ''"),
         ("10000", "0", "duration", "job '1' has 0 s"),
         ("10000", "x", "duration", "the value is 'x'"),
+        ("10000", "None", "duration", "the value is 'None'"),
+        ("10000", "-10000", "duration", "job '1' has -10 s"),
         (",500,", ",x,", "iteration_time", "the value is 'x'"),
         ("1,8,", "1,0,", "num_gpu", "job '1' has 0 GPUs"),
         ("1,8,", "1,8.5,", "num_gpu", "job '1' has 8.5 GPUs"),
@@ -111,6 +121,14 @@ def test_another_header_is_refused(tmp_path: Path) -> None:
         with pytest.raises(BadInputError) as caught:
             read(tmp_path, text)
         assert (caught.value.line, caught.value.allowed) == (1, HEADER.strip())
+
+
+@settings(max_examples=40)
+@given(data=damaged((HEADER + ROW).encode()))
+def test_damage_is_refused_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    check_read_or_refused(read_muri_trace, tmp_path_factory.getbasetemp() / "damaged", data)
 
 
 def test_results_say_what_was_measured(tmp_path: Path) -> None:

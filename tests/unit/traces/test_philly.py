@@ -123,6 +123,11 @@ RULE_CASES: dict[str, tuple[list[dict[str, Any]], dict[str, int], dict[str, int]
     "too short": ([job("x", attempt(0, 31))], {"drop-short": 1}, {}),
     "short twice": ([job("x", attempt(0, 20), attempt(20, 40))], {}, {}),
     "too long": ([job("x", attempt(0, 5000), attempt(5000, 10_000))], {"drop-long": 1}, {}),
+    "changed, and left out after all": (
+        [job("x", attempt(0, 90, 24), attempt(90, 91, 3))],
+        {"drop-short": 1},
+        {},
+    ),
     "the first rule counts": (
         [job("x", attempt(None, None, 32)), job("y", attempt(0, 1, 3), attempt(5, 4, 32))],
         {"drop-without-times": 1, "drop-above-16-gpus": 1},
@@ -216,6 +221,8 @@ def test_a_log_of_which_no_job_is_kept_is_refused(tmp_path: Path) -> None:
         ({"jobid": ""}, "jobid"),
         ({"jobid": None}, "jobid"),
         ({"user": 7}, "user"),
+        ({"user": "half a \ud800"}, "user"),
+        ({"jobid": "\udfff"}, "jobid"),
         ({"vc": ["a"]}, "vc"),
         ({"submitted_time": None}, "submitted_time"),
         ({"submitted_time": "2017-10-07 01:11:39 PDT"}, "submitted_time"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
 
+from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.philly_csv import read_philly_csv
 from traces.job_trace import JobTrace
+from traces.trace_format import ReadOptions
 
 REAL_FILE = Path(__file__).parents[4] / "shared" / "data" / "philly" / "philly.csv"
 
@@ -77,6 +81,8 @@ def test_blank_lines_are_left_out_and_counted(tmp_path: Path) -> None:
         ("2017-10-09,66.0,1,66.0,v", "timestamp", "the value is '2017-10-09'"),
         ("2017-13-09 07:01:55,6,1,6,v", "timestamp", "the value is '2017-13-09 07:01:55'"),
         (",66.0,1,66.0,v", "timestamp", "the value is ''"),
+        ("None,66.0,1,66.0,v", "timestamp", "the value is 'None'"),
+        ("2017-10-09 07:01:55 PDT,66.0,1,66.0,v", "timestamp", None),
         ("2017-10-09 07:01:55,-3,1,66.0,v", "duration", "job 'philly-1' has -3 s"),
         ("2017-10-09 07:01:55,inf,1,66.0,v", "duration", "job 'philly-1' has inf s"),
         ("2017-10-09 07:01:55,long,1,66.0,v", "duration", "the value is 'long'"),
@@ -89,10 +95,11 @@ def test_blank_lines_are_left_out_and_counted(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_row_is_refused_by_line_and_column(
-    tmp_path: Path, row: str, key: str | None, problem: str
+    tmp_path: Path, row: str, key: str | None, problem: str | None
 ) -> None:
     error = refusal(tmp_path, f"{HEADER}{FIRST}\n{row}\n{EARLIER}")
-    assert (error.line, error.key, error.problem) == (4, key, problem)
+    assert (error.line, error.key) == (4, key)
+    assert error.problem == (problem or f"the value is {row.partition(',')[0]!r}")
 
 
 @pytest.mark.parametrize(
@@ -107,6 +114,29 @@ def test_another_header_is_refused(tmp_path: Path, header: str) -> None:
 @pytest.mark.parametrize("text", ["", HEADER, HEADER.strip()])
 def test_a_file_without_jobs_is_refused(tmp_path: Path, text: str) -> None:
     assert refusal(tmp_path, text).problem == "there is no row"
+
+
+def test_a_mark_carriage_returns_and_separators_at_the_end_change_nothing(tmp_path: Path) -> None:
+    wanted = read(tmp_path, HEADER + FIRST + EARLIER).jobs
+    text = "\ufeff" + (HEADER + FIRST + EARLIER).replace("\n", ",\r\n")
+    assert read(tmp_path, text).jobs.equals(wanted)
+
+
+def test_of_a_share_the_rest_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "philly.csv"
+    file.write_bytes((HEADER + FIRST * 100).encode() + b"\xff" * 3000)
+    trace = read_philly_csv(file, ReadOptions(share=0.25))
+    assert trace.read == math.floor((file.stat().st_size * 0.25 - len(HEADER)) / len(FIRST))
+    with pytest.raises(BadInputError, match="is not UTF-8 text"):
+        read_philly_csv(file)
+
+
+@settings(max_examples=40)
+@given(data=damaged((HEADER + FIRST + EARLIER).encode()))
+def test_damage_is_refused_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    check_read_or_refused(read_philly_csv, tmp_path_factory.getbasetemp() / "damaged", data)
 
 
 @pytest.mark.data

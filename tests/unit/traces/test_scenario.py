@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from tests.unit.builders import SCENARIO, edited, line_of, make_profile, write_scenario
+from traces.arm import Job
 from traces.cluster import Port, Sharing
 from traces.errors import BadInputError
 from traces.model_profile import write_profile
-from traces.scenario import Job, load_scenario
+from traces.scenario import load_scenario
 
 JOB_B = "servers: [left1, right1]"
 FIFO = "{sharing: fifo}"

@@ -99,6 +99,31 @@ def test_a_scenario_with_a_mechanism_is_read_whole(tmp_path: Path) -> None:
             id="CPUs that nobody divides",
         ),
         pytest.param(
+            edited(
+                DIVIDED.partition("scheduler:")[0] + "scheduler: {placement: themis}\n",
+                ", cpus: 6, memory: 125 GB",
+                "",
+            ),
+            "workload.jobs.0.input_pipeline",
+            "id: image",
+            "'input_pipeline' changes nothing",
+            "a scheduler.mechanism other than 'none'",
+            id="an input pipeline that nobody gives CPUs",
+        ),
+        pytest.param(
+            edited(
+                DIVIDED,
+                "none: {scheduler: {mechanism: none}}",
+                "none: {scheduler: {mechanism: none}, workload: {jobs: "
+                "[{id: image, profile: vgg16, workers: 3, input_pipeline: res18}]}}",
+            ),
+            "arms.none.workload.jobs.0.input_pipeline",
+            "none: {scheduler",
+            "'input_pipeline' changes nothing",
+            "a scheduler.mechanism other than 'none'",
+            id="an arm's input pipeline that it gives no CPUs",
+        ),
+        pytest.param(
             edited(DIVIDED, "cpus: 6", "cpus: 0"),
             "cluster.cpus",
             "cpus: 0",

@@ -17,6 +17,7 @@ from traces.job_trace import JobTrace
 from traces.trace_format import ReadOptions
 
 GIB = 2.0**30
+SLURM_SECONDS = "ElapsedRaw|ReqTRES|State|Start|Submit|Restarts|JobID\n42|gres/gpu=1|FAILED|1|"
 
 HEADER = "JobID|JobName|User|Partition|State|Submit|Start|Elapsed|AllocTRES|ReqTRES|Restarts\n"
 # Two jobs that ended, one of an array that did not, one that was cancelled before it started, one
@@ -132,12 +133,23 @@ def test_times_with_an_offset_are_those_of_utc(tmp_path: Path) -> None:
     assert refusal(tmp_path, HEADER + half).key == "Start"
 
 
+def test_seconds_that_are_no_instant_are_refused(tmp_path: Path) -> None:
+    error = refusal(tmp_path, f"{SLURM_SECONDS}99999999999999|1|9\n")
+    assert (error.line, error.key) == (2, "Submit")
+
+
 def test_a_clock_that_is_set_back_leaves_no_negative_wait(tmp_path: Path) -> None:
     early = HEADER + with_field("Start", "2024-03-01T09:30:00")
     trace = read(tmp_path, early)
     assert math.isnan(trace.jobs["queue_s"][0])
     assert trace.changed == {"clear-negative-queue": 1}
     assert refusal(tmp_path, early, clear_negative_queue=False).key == "Start"
+
+
+def test_a_negative_run_time_is_left_out(tmp_path: Path) -> None:
+    header = HEADER.replace("Elapsed", "ElapsedRaw")
+    rows = ROW.replace("|01:00|", "|60|") + ROW.replace("|01:00|", "|-60|").replace("7|", "8|", 1)
+    assert read(tmp_path, header + rows).left_out == {"drop-negative-duration": 1}
 
 
 def test_memory_of_each_node_and_of_each_cpu(tmp_path: Path) -> None:
@@ -195,6 +207,7 @@ def test_resources_count_gpus_of_all_types_once() -> None:
         ("Start", "12:00 tomorrow"),
         ("Elapsed", "60 s"),
         ("AllocTRES", "gres/gpu=two"),
+        ("AllocTRES", f"gres/gpu={'9' * 5000}"),
         ("Restarts", "never"),
         ("Restarts", "-5"),
     ],

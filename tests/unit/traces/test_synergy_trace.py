@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
 
+from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
-from traces.formats import csv_table
+from traces.formats import csv_part
 from traces.formats.synergy_trace import read_synergy_trace
 from traces.job_trace import JobTrace
 
@@ -53,9 +55,12 @@ def test_a_job_has_what_its_line_says(tmp_path: Path) -> None:
         b"\xef\xbb\xbf" + TEXT.encode(),
         b"\xef\xbb\xbf" + TEXT.encode().replace(b"\n", b"\r\n"),
         TEXT.encode().replace(b",", b", "),
+        TEXT.encode().replace(b"\n", b",\n"),
     ],
 )
-def test_line_ends_a_byte_order_mark_and_spaces_change_nothing(tmp_path: Path, data: bytes) -> None:
+def test_line_ends_a_byte_order_mark_spaces_and_separators_change_nothing(
+    tmp_path: Path, data: bytes
+) -> None:
     plain = read(tmp_path, TEXT)
     other = read(tmp_path, data)
     pd.testing.assert_frame_equal(other.jobs, plain.jobs)
@@ -138,7 +143,7 @@ def test_a_file_without_rows_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_file_that_is_too_large_is_refused_and_the_bound_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_table, "MAX_FILE_BYTES", len(TEXT))
+    monkeypatch.setattr(csv_part, "MAX_FILE_BYTES", len(TEXT))
     assert len(read(tmp_path, TEXT).jobs) == 2
     error = refusal(tmp_path, TEXT + "\n")
     assert error.problem == "the file is too large"
@@ -151,12 +156,22 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
             read_synergy_trace(place)
 
 
+@settings(max_examples=40)
+@given(data=damaged(TEXT.encode()))
+def test_damage_is_refused_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    check_read_or_refused(read_synergy_trace, tmp_path_factory.getbasetemp() / "damaged", data)
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "jobs", "last_submit_s"),
     [
         ("deploy_dynamic_srtf.csv", 100, None),
         ("deploy_static_100.csv", 100, 0.099),
+        ("oracle/trace_7jph.csv", 6000, None),
+        ("oracle/trace_8jph.csv", 6323, None),
         ("oracle/trace_9jph.csv", 6925, None),
     ],
 )

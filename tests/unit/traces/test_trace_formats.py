@@ -8,7 +8,7 @@ import pytest
 
 from traces.errors import BadInputError
 from traces.formats.traces import TRACE_FORMATS, read_jobs
-from traces.job_trace import write_trace
+from traces.job_trace_file import write_trace
 from traces.trace_format import ReadOptions
 
 SYNERGY = "0,alexnet,8,23349,1\n1,gnmt,126,26435,1\n"

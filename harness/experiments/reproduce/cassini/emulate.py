@@ -19,7 +19,7 @@ MOST_REPEATS = 2
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario with one seed. name: for a person."""
+    """A scenario with one seed. name: of its snapshot or workload."""
 
     name: str
     seed: int
@@ -64,30 +64,38 @@ def _emulate(
     say: Say,
 ) -> int:
     """Emulate all arms; how many emulations were repeated."""
-    tell = _teller(case, say)
-    scale = scale_of(case.scenario)
+    tell, scale = _teller(case, say), scale_of(case.scenario)
+
+    def again(result: ArmResult) -> None:
+        failed = result.measurement.verdict.failed if result.measurement else ()
+        names = ", ".join(check.name for check in failed)
+        say(f"seed {case.seed}, {case.name}: {result.arm.name} was disturbed ({names}): again")
+        emulate_all(session, [result], scale, tell, stop_wanted)
+
     emulate_all(session, results, scale, tell, stop_wanted)
+    return repeat_disturbed(results, again, stop_wanted)
+
+
+def repeat_disturbed(
+    results: Iterable[ArmResult],
+    again: Callable[[ArmResult], None],
+    stop_wanted: Callable[[], bool],
+) -> int:
+    """Call ``again``, which emulates it anew, for each of ``results`` as long as it is disturbed
+    and up to MOST_REPEATS times. How many calls that took."""
     repeated = 0
-    for _ in range(MOST_REPEATS):
-        disturbed = [result for result in results if _is_disturbed(result)]
-        if not disturbed or stop_wanted():
-            break
-        for result in disturbed:
-            failed = result.measurement.verdict.failed if result.measurement else ()
-            names = ", ".join(check.name for check in failed)
-            say(f"seed {case.seed}, {case.name}: {result.arm.name} was disturbed ({names}): again")
-        emulate_all(session, disturbed, scale, tell, stop_wanted)
-        repeated += len(disturbed)
+    for result in results:
+        for _ in range(MOST_REPEATS):
+            if stop_wanted() or not _is_disturbed(result):
+                break
+            again(result)
+            repeated += 1
     return repeated
 
 
 def _is_disturbed(result: ArmResult) -> bool:
     measurement = result.measurement
-    return (
-        measurement is not None
-        and not measurement.interrupted
-        and measurement.verdict.status is Status.SUSPECT
-    )
+    return measurement is not None and measurement.verdict.status is Status.SUSPECT
 
 
 def _teller(case: Case, say: Say) -> Callable[[str, int, int], None]:
@@ -98,5 +106,5 @@ def _teller(case: Case, say: Say) -> Callable[[str, int, int], None]:
 
 
 def _silent(what: str, done: int, total: int) -> None:
-    """Of what takes no time."""
+    """Simulating takes seconds."""
     del what, done, total

@@ -1,4 +1,4 @@
-"""Snapshots on this box, and what of them the figures are made of."""
+"""What counts of emulated snapshots, and figures that all emulations of CASSINI have. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emulator.verdict import Verdict
-from harness.experiments.reproduce.cassini.emulate import Case, emulate_cases
-from harness.experiments.reproduce.cassini.snapshots import Size, snapshot_scenario
-from harness.experiments.reproduce.recipe import ReproducedFigure, Say
+from harness.experiments.reproduce.recipe import ReproducedFigure
 from harness.experiments.run import ArmResult
 from harness.experiments.summary import counted_times
 from traces.generators.cassini_snapshots import Snapshot
@@ -68,27 +66,6 @@ class EmulatedSnapshots:
         }
 
 
-def emulate_snapshots(
-    size: Size, seeds: int | None, arms: Sequence[str], say: Say
-) -> EmulatedSnapshots:
-    """Simulate and emulate ``arms`` of every snapshot, seed by seed; see emulate_cases."""
-    by_id = {each.id: each for each in size.snapshots}
-    found: list[EmulatedArm] = []
-
-    def take(case: Case, result: ArmResult) -> None:
-        arm = emulated(by_id[case.name], case.seed, result)
-        if arm is not None:
-            found.append(arm)
-
-    cases = [
-        Case(snapshot.id, seed, snapshot_scenario(snapshot, seed, size.iterations, arms))
-        for seed in range(1, (seeds or size.seeds) + 1)
-        for snapshot in size.snapshots
-    ]
-    done = emulate_cases(cases, take, say)
-    return EmulatedSnapshots(tuple(found), done.interrupted, done.repeated)
-
-
 def emulated(snapshot: Snapshot, seed: int, result: ArmResult) -> EmulatedArm | None:
     """What counts of ``result``; None where it was not emulated to its end."""
     measurement, prediction = result.measurement, result.prediction
@@ -120,13 +97,8 @@ def per_minute(
     }
 
 
-def checks_figure(name: str, arms: Sequence[EmulatedArm]) -> ReproducedFigure:
-    """How many checks of the emulations of ``arms`` failed, and which, how often."""
-    return verdicts_figure(name, [each.verdict for each in arms])
-
-
-def verdicts_figure(name: str, verdicts: Sequence[Verdict]) -> ReproducedFigure:
-    """How many checks failed in all, and which, how often."""
+def checks_figure(name: str, verdicts: Sequence[Verdict]) -> ReproducedFigure:
+    """How many checks of emulations failed in all, and which, how often."""
     failed = Counter(check.name for verdict in verdicts for check in verdict.failed)
     standing = Counter(str(verdict.status) for verdict in verdicts)
     words = [f"verdicts: {_counted(standing)}"]

@@ -1,38 +1,27 @@
-"""Jobs that come and go on the emulated testbed, under several schedulers: runs and figures."""
+"""Figures of jobs that come and go on the emulated testbed, under several schedulers. Pure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from emulator.verdict import Verdict
 from harness.experiments.intervals import mean_over_seeds, ratio_over_seeds
 from harness.experiments.placed import PlacedRun
-from harness.experiments.reproduce.cassini.emulate import Case, emulate_cases
 from harness.experiments.reproduce.cassini.emulated import (
     BOUNDS,
     STATISTICS,
+    checks_figure,
     repeats_figure,
-    verdicts_figure,
 )
-from harness.experiments.reproduce.cassini.workloads import CASSINI, THEMIS, Host, Workload
+from harness.experiments.reproduce.cassini.workloads import Host, Workload
 from harness.experiments.reproduce.comparisons import NOTHING_PUBLISHED, Published, figure
-from harness.experiments.reproduce.recipe import (
-    QuickForm,
-    Recipe,
-    ReproducedFigure,
-    Reproduction,
-    Say,
-)
+from harness.experiments.reproduce.recipe import ReproducedFigure
 from harness.experiments.run import ArmResult
 from harness.experiments.summary import counted_times
-
-SEEDS = 3
 
 
 @dataclass(frozen=True)
@@ -96,26 +85,7 @@ class Part:
     published: Mapping[Host, PublishedGains]
 
 
-def emulate_parts(parts: Sequence[Part], seeds: int, say: Say) -> ScheduledArms:
-    """Simulate and emulate every arm of every part, seed by seed; see emulate_cases."""
-    workloads = {part.workload.id: part.workload for part in parts}
-    arms: list[ScheduledArm] = []
-
-    def take(case: Case, result: ArmResult) -> None:
-        arm = _emulated(workloads[case.name], case.seed, result)
-        if arm is not None:
-            arms.append(arm)
-
-    cases = [
-        Case(part.workload.id, seed, part.workload.scenario(seed, part.arms))
-        for seed in range(1, seeds + 1)
-        for part in parts
-    ]
-    done = emulate_cases(cases, take, say)
-    return ScheduledArms(tuple(arms), done.interrupted, done.repeated)
-
-
-def _emulated(workload: Workload, seed: int, result: ArmResult) -> ScheduledArm | None:
+def scheduled_arm(workload: Workload, seed: int, result: ArmResult) -> ScheduledArm | None:
     """What counts of ``result``; None where it was not emulated to its end."""
     measured, predicted, schedule = result.measurement, result.prediction, result.schedule
     if measured is None or predicted is None or schedule is None or measured.interrupted:
@@ -154,8 +124,9 @@ def figures_of(parts: Sequence[Part], made: ScheduledArms) -> Iterator[Reproduce
                 yield from _errors(part, arm, runs)
         every = [each for each in made.arms if each.workload.id == part.workload.id]
         if every:
-            yield verdicts_figure(part.workload.id, [each.verdict for each in every])
-    yield repeats_figure(made.repeated)
+            yield checks_figure(part.workload.id, [each.verdict for each in every])
+    if made.arms:
+        yield repeats_figure(made.repeated)
 
 
 def _gains(
@@ -228,7 +199,7 @@ def _how(pairs: Sequence[tuple[ScheduledArm, ...]]) -> str:
 def _marks(
     part: Part, host: Host, published: Published, pairs: Sequence[tuple[ScheduledArm, ...]]
 ) -> Iterator[ReproducedFigure]:
-    """Packets marked per iteration, over all models that any arm had marked."""
+    """Packets marked per iteration of each model, summed; none where nothing could mark."""
     per_arm = []
     for position in range(2):
         found = [pair[position].marks_per_iteration for pair in pairs]
@@ -263,48 +234,10 @@ def _errors(part: Part, arm: str, runs: Sequence[ScheduledArm]) -> Iterator[Repr
             f"{part.workload.id}, {arm}: simulator's error of the {statistic} iteration time, "
             "without sign",
             "",
-            abs(float(np.mean(by_seed))),
+            float(np.mean(np.abs(by_seed))),
             expected=bound,
             source="our bound on the simulator",
             tolerance=0.0,
             note="by seed " + ", ".join(f"{error:+.1%}" for error in by_seed),
             compare="at most",
         )
-
-
-def scheduled_recipe(
-    identity: str,
-    title: str,
-    source: str,
-    parts: tuple[Part, ...],
-    seconds: float,
-    quick_seconds: float,
-) -> Recipe:
-    """A recipe of ``parts``; its quick form has the first of them with two arms and one seed."""
-    first = parts[0]
-    quick = (Part(first.workload, (THEMIS, CASSINI), first.published),)
-    return Recipe(
-        id=identity,
-        title=title,
-        source=source,
-        seconds=seconds,
-        needs_data=False,
-        run=partial(_run, parts, SEEDS),
-        quick=QuickForm(
-            quick_seconds,
-            partial(_run, quick, 1),
-            "one seed, Themis with and without CASSINI alone",
-        ),
-    )
-
-
-def _run(
-    parts: Sequence[Part], own_seeds: int, data: Path, seeds: int | None, say: Say
-) -> Reproduction:
-    del data  # nothing of the paper's is published
-    made = emulate_parts(parts, seeds or own_seeds, say)
-    return Reproduction(
-        tuple(figures_of(parts, made)),
-        inputs=tuple(f"{part.workload.id}: {part.workload.words}" for part in parts),
-        interrupted=made.interrupted,
-    )

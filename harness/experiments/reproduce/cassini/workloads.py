@@ -123,10 +123,10 @@ def poisson(models: Sequence[str], load: float, num_jobs: int = 8) -> Draw:
     return draw
 
 
-ALL_ARMS = (THEMIS, CASSINI, POLLUX, POLLUX_CASSINI, RANDOM, IDEAL)
+_ALL_ARMS = (THEMIS, CASSINI, POLLUX, POLLUX_CASSINI, RANDOM, IDEAL)
 _THEMIS_ALONE = (THEMIS, CASSINI, IDEAL)
 
-DYNAMIC = Workload("dynamic", "jobs as drawn", dynamic_jobs, ALL_ARMS)
+DYNAMIC = Workload("dynamic", "jobs as drawn", dynamic_jobs, _ALL_ARMS)
 DYNAMIC_MEETING = Workload(
     "meeting",
     "batches for which iteration times meet",

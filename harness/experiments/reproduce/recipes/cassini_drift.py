@@ -12,10 +12,10 @@ import numpy as np
 from harness.experiments.decide import decide
 from harness.experiments.intervals import Interval, mean_over_seeds
 from harness.experiments.predict import predict_arm
+from harness.experiments.reproduce.cassini.emulate_snapshots import emulate_snapshots
 from harness.experiments.reproduce.cassini.emulated import (
     EmulatedSnapshots,
     checks_figure,
-    emulate_snapshots,
     per_minute,
     repeats_figure,
 )
@@ -92,7 +92,7 @@ def figures_of(size: Size, made: EmulatedSnapshots) -> Iterator[ReproducedFigure
         yield figure(
             f"{snapshot.name}: adjustments per minute and job", "1/min", _rate(snapshot, made)
         )
-    yield checks_figure("all snapshots", made.arms)
+    yield checks_figure("all snapshots", [each.verdict for each in made.arms])
     yield repeats_figure(made.repeated)
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from harness.experiments.reproduce.cassini.scheduled import (
-    Part,
-    PublishedGains,
-    scheduled_recipe,
-)
+from harness.experiments.reproduce.cassini.scheduled import Part, PublishedGains
+from harness.experiments.reproduce.cassini.scheduled_recipe import scheduled_recipe
 from harness.experiments.reproduce.cassini.snapshots import PAPER
 from harness.experiments.reproduce.cassini.workloads import (
     DYNAMIC,

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from harness.experiments.intervals import Interval, mean_over_seeds, ratio_over_seeds
+from harness.experiments.reproduce.cassini.emulate_snapshots import emulate_snapshots
 from harness.experiments.reproduce.cassini.emulated import (
     BOUNDS,
     STATISTICS,
     EmulatedArm,
     EmulatedSnapshots,
     checks_figure,
-    emulate_snapshots,
     repeats_figure,
 )
 from harness.experiments.reproduce.cassini.snapshots import (
@@ -71,7 +71,7 @@ def figures_of(size: Size, made: EmulatedSnapshots) -> Iterator[ReproducedFigure
         for arm, runs in arms.items():
             for statistic in BOUNDS:
                 yield _error(snapshot, arm, runs, statistic)
-        yield checks_figure(snapshot.name, [run for runs in arms.values() for run in runs])
+        yield checks_figure(snapshot.name, [run.verdict for runs in arms.values() for run in runs])
     for statistic in STATISTICS:
         yield from _fading(paired, made, statistic)
     if paired:

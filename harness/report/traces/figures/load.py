@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from traces.offered_load import offered_load
 HEIGHT = 360
 MAX_POINTS = 600
 
+_ROUNDING = 1e-6  # of a step: what is left of a span is no step
 _S_PER_MIN, _S_PER_H, _S_PER_D = 60.0, 3600.0, 86400.0
 _STEPS_S = (
     *(_S_PER_MIN * minutes for minutes in (1, 5, 15)),
@@ -75,7 +77,8 @@ def _means(shown: ShownTrace, step_s: float) -> pd.DataFrame:
         jobs[name].to_numpy(dtype="float64")[timed] for name in ("submit_s", "num_gpus")
     )
     first_s, last_s = (float(jobs["submit_s"].iloc[place]) for place in (0, -1))
-    edges_s = np.append(np.arange(first_s, last_s, step_s), last_s)
+    steps = math.ceil((last_s - first_s) / step_s - _ROUNDING)
+    edges_s = np.append(first_s + step_s * np.arange(max(steps, 1)), last_s)
     return pd.DataFrame(
         {
             "trace": shown.label,

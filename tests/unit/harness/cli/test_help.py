@@ -33,7 +33,8 @@ def test_the_verbs_are_these() -> None:
     assert set(verbs(main)) == {
         ("run",), ("simulate",), ("emulate",), ("plan",), ("validate",), ("report",),
             ("reproduce",),
-        ("demand",), ("demand", "import"), ("demand", "compat"), ("doctor",), ("clean",),
+        ("demand",), ("demand", "import"), ("demand", "fit"), ("demand", "compat"), ("doctor",),
+            ("clean",),
         ("trace",), ("trace", "convert"), ("trace", "describe"), ("trace", "formats"),
         ("trace", "columns"), ("trace", "mapping"), ("trace", "generate"), *GENERATED,
     }  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from emulator.networks import plan_arm
 from harness.experiments.run import scale_of
-from tests.unit.builders import SCENARIO, write_scenario
+from tests.unit.builders import SCENARIO, line_of, write_scenario
 from tests.unit.harness.cli.conftest import Roundelay
 from traces.scenario import load_scenario
 
@@ -114,3 +114,36 @@ def test_events_are_comments_with_their_times_and_commands(
     (arm,) = json.loads(roundelay("plan", file, "--arm", "together", *RUN, "--json").stdout)["arms"]
     (found,) = arm["events"]
     assert [f"#   {command}" for command in found["commands"]] == lines[at + 1 :]
+
+
+DIVIDED = """\
+name: divided
+cluster: {preset: single-switch, servers: 3, rate: 50 Gbit/s, gpus: 2, cpus: 12, memory: 125 GB}
+workload:
+  jobs: [{id: image, profile: vgg16, workers: 3, input_pipeline: res18}]
+scheduler: {placement: themis, mechanism: tune}
+arms:
+  computing: {}
+  reading:
+    workload:
+      jobs: [{id: image, profile: vgg16, workers: 3, input_pipeline: m5}]
+"""
+
+
+def test_an_arm_whose_pipeline_would_read_is_refused_where_it_stands(
+    roundelay: Roundelay, tmp_path: Path
+) -> None:
+    result = roundelay("plan", write_scenario(tmp_path, DIVIDED), *RUN)
+    assert result.exit_code == 2
+    line = line_of(DIVIDED, "input_pipeline: m5")
+    assert f"scenario.yaml:{line}: arms.reading.workload.jobs.0.input_pipeline" in result.stderr
+    assert "what placed jobs read is not emulated" in result.stderr
+
+
+def test_the_share_of_a_gpu_and_what_a_cpu_is_here_are_told(
+    roundelay: Roundelay, tmp_path: Path
+) -> None:
+    text = DIVIDED.partition("  reading:")[0]
+    lines = roundelay("plan", write_scenario(tmp_path, text), *RUN).stdout.splitlines()
+    assert "# a GPU's share: 6 CPUs, 62.5 GB" in lines
+    assert any(line.startswith("# CPUs: one is ") for line in lines)

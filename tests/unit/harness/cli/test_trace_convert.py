@@ -12,7 +12,8 @@ import yaml
 from tests.unit.harness.cli.conftest import Roundelay
 from traces.formats.csv_mapping import read_mapping
 from traces.formats.traces import TRACE_FORMATS, read_jobs
-from traces.job_trace import JOB_COLUMNS, read_trace
+from traces.job_trace import JOB_COLUMNS
+from traces.job_trace_file import read_trace
 
 PHILLY = (
     "timestamp,duration,num_gpus,gpu_time,cluster\n"

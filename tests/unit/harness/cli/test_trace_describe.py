@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.unit.harness.cli.conftest import Roundelay
-from traces.job_trace import checked_trace, write_trace
+from traces.job_trace import checked_trace
+from traces.job_trace_file import write_trace
 
 SYNERGY = "0,alexnet,0,23349,1\n1,gnmt,60,26435,2\n"
 

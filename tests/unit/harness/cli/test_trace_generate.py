@@ -18,7 +18,8 @@ from traces.generators.job_mix import GPU_MIXES, JobMix, poisson_jobs, static_jo
 from traces.generators.models import ClassSplit
 from traces.generators.philly_derived import jobs_per_hour_at, philly_derived
 from traces.generators.synergy_deployment import deployment_trace
-from traces.job_trace import JobTrace, checked_trace, read_trace, write_trace
+from traces.job_trace import JobTrace, checked_trace
+from traces.job_trace_file import read_trace, write_trace
 from traces.sensitivity import builtin_sensitivities
 
 OUT = Path("jobs.parquet")

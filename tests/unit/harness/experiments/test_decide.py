@@ -16,7 +16,7 @@ from tests.unit.builders import (
     toy_transfer,
 )
 from traces.demand import Demand
-from traces.scenario import SchedulerSpec
+from traces.scenario_spec import SchedulerSpec
 
 # both send at once: the link is asked for twice its rate over the transfer's part of the circle
 TOGETHER_SCORE = 1 - TOY_TRANSFER_S / TOY_ALONE_S

@@ -15,8 +15,8 @@ from harness.simulation.fluid import FluidNetwork
 from harness.simulation.network_jobs import SimulatedNetworkJobs
 from tests.unit.builders import TOY_ALONE_S, TOY_BYTES
 from tests.unit.harness.placed_builders import arriving, placed_arm
+from traces.arm import Arm
 from traces.errors import BadInputError
-from traces.scenario import Arm
 
 
 def three_jobs() -> tuple[Arm, ArmPrediction]:

@@ -16,8 +16,8 @@ from tests.unit.harness.placed_builders import (
     scheduler_spec,
     table_of,
 )
+from traces.arm import Arm
 from traces.errors import BadInputError
-from traces.scenario import Arm
 from traces.topologies.cassini_24 import cassini_24
 from traces.topologies.single_switch import single_switch
 

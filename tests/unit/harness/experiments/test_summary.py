@@ -107,7 +107,7 @@ def test_a_whole_run_has_everything_of_every_arm(scenario: Scenario) -> None:
         assert len(arm["verdict"]["invariants"]) == 9
         assert set(arm["scale"]) == {
             "rate_divisor", "reason", "load_hop_bps", "budget_hop_bps", "budget_source",
-            "smallest_transfer_packets", "warnings",
+            "smallest_transfer_packets", "cpu", "warnings",
         }  # fmt: skip
         assert arm["scale"]["rate_divisor"] == 100.0
         assert arm["scale"]["budget_source"] == "measured on 2026-11-30"

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from harness.report.traces.figures.load import load
 from harness.report.traces.sizes import size_classes
 from harness.report.traces.tables import say_share, sizes
 from tests.unit.harness.report.page import Page
@@ -93,6 +94,22 @@ def test_the_drawn_load_holds_the_gpu_time() -> None:
     assert description.mean_gpus is not None
     assert drawn == pytest.approx(description.mean_gpus * description.span_s, rel=1e-4)
     assert len(table) <= 600
+
+
+def test_what_rounding_leaves_of_a_span_is_no_step_of_the_load() -> None:
+    # 294 minutes, whose end lies 7e-12 s behind the last of as many steps.
+    frame = pd.DataFrame(
+        {
+            "job": ["a", "b"],
+            "submit_s": [24_490.677, 42_130.677],
+            "num_gpus": 3,
+            "duration_s": 1e6,
+        }
+    )
+    figure = load([shown("a", checked_trace(frame, source="a test", format="test"))])
+    assert figure is not None
+    assert len(figure.table) == 294
+    assert figure.table["gpus"].tolist() == pytest.approx([3.0] * 294)
 
 
 def test_many_sizes_are_put_together_up_to_powers_of_two() -> None:

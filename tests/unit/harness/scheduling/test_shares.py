@@ -10,10 +10,11 @@ import pytest
 from harness.scheduling.shares import gpu_intensity, with_shares
 from harness.simulation.fluid import simulate
 from tests.unit.builders import TOY_ALONE_S, make_arm, make_job, toy_cluster, toy_pair, toy_transfer
+from traces.arm import Arm
 from traces.cluster import Sharing
 from traces.demand import Demand
 from traces.errors import BadInputError
-from traces.scenario import Arm, SchedulerSpec
+from traces.scenario_spec import SchedulerSpec
 
 ITERATIONS = 40
 

@@ -14,9 +14,9 @@ from tests.unit.builders import (
     toy_cluster,
     toy_transfer,
 )
+from traces.arm import Job
 from traces.demand import Demand
 from traces.results import IterationSpan
-from traces.scenario import Job
 from traces.schedule import TimeShift
 
 LEFT, RIGHT = ("left0", "right0"), ("left1", "right1")

@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from harness.simulation.fluid import simulate
+from traces.arm import Job
 from traces.cluster import Port, dumbbell
 from traces.demand import demand_curve
 from traces.models import RECONSTRUCTED
-from traces.scenario import Job
 from traces.topologies.single_switch import single_switch
 
 LINE_RATE_BPS = 50e9

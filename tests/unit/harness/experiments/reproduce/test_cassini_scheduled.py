@@ -153,6 +153,13 @@ def test_marks_are_compared_where_there_are_any() -> None:
     assert not any("marked" in each for each in unknown)
 
 
+def test_repeats_are_told_of_what_was_emulated() -> None:
+    made = ScheduledArms((emulated(THEMIS, 1, 0.3),), interrupted=False, repeated=2)
+    (repeats,) = [each for each in figures_of([PART], made) if "were repeated" in each.name]
+    assert repeats.ours == 2.0
+    assert list(figures_of([PART], ScheduledArms((), interrupted=True))) == []
+
+
 def test_checks_that_failed_are_counted() -> None:
     found = figures(emulated(THEMIS, 1, 0.3), emulated(THEMIS, 2, 0.3, ok=False))
     checks = found["checks of the emulations that failed"]

@@ -8,7 +8,7 @@ import pytest
 from harness.scheduling.cassini.footprints import Footprints, num_ports
 from harness.scheduling.cassini.links import ClusterLinks, Footprint
 from tests.unit.builders import make_job, toy_cluster
-from traces.scenario import Job
+from traces.arm import Job
 
 ACROSS, BACK, LEFT = ("left0", "right0"), ("right0", "left0"), ("left0", "left1")
 

@@ -26,10 +26,10 @@ from tests.unit.builders import (
 )
 from tests.unit.harness.scheduling.cassini.demand_curves import angles
 from tests.unit.harness.scheduling.cassini.test_interleaving import HALF, link
+from traces.arm import Arm, Job
 from traces.cluster import dumbbell
 from traces.demand import Demand
 from traces.errors import BadInputError
-from traces.scenario import Arm, Job
 from traces.schedule import TimeShift
 
 

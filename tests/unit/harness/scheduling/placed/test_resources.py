@@ -13,9 +13,9 @@ from harness.scheduling.placed.policy import Placement
 from harness.scheduling.placed.resources import proportional_share, shares_of
 from tests.unit.builders import GBIT, TOY_COMPUTE_S, toy_transfer
 from tests.unit.harness.placed_builders import arriving, placed_arm, scheduler_spec
+from traces.arm import Arm, Job
 from traces.demand import Demand
 from traces.input_pipeline import Share, fair_share, find_pipeline
-from traces.scenario import Arm, Job
 from traces.server_pool import ServerGroup
 from traces.topologies.single_switch import single_switch
 

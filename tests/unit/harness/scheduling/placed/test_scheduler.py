@@ -19,9 +19,9 @@ from tests.unit.harness.placed_builders import (
     scheduler_of,
     scheduler_spec,
 )
+from traces.arm import Arm
 from traces.cluster import dumbbell
 from traces.demand import Demand
-from traces.scenario import Arm
 from traces.topologies.cassini_24 import cassini_24
 
 ONE_AND_TWO = {

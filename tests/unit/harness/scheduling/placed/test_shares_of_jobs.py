@@ -11,8 +11,8 @@ from harness.simulation.fluid import FluidNetwork
 from harness.simulation.network_jobs import SimulatedNetworkJobs
 from tests.unit.builders import GBIT, TOY_ALONE_S, TOY_COMPUTE_S
 from tests.unit.harness.placed_builders import arriving, placed_arm, scheduler_of, scheduler_spec
+from traces.arm import Arm, Job
 from traces.input_pipeline import Share, find_pipeline
-from traces.scenario import Arm, Job
 from traces.server_pool import ServerGroup
 from traces.topologies.single_switch import single_switch
 

@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from harness.compiled import compiled
 from tests.unit.harness import kernel_answers as schedulers
 from tests.unit.harness.scheduling.pollux import kernel_answers as pollux
+from traces.compiled import compiled
 
 ROOT = Path(__file__).parents[3]
 

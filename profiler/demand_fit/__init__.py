@@ -1,0 +1,1 @@
+"""From bytes over time to what one iteration puts on the network."""
