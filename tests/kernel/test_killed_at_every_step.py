@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,7 +61,8 @@ def _failing_steps() -> list[int]:
 class _Sleeper:
     """Stands in for the fork server: a process of the run that does not end by itself."""
 
-    def __init__(self, state: RunState) -> None:
+    def __init__(self, state: RunState, kinds: Sequence[str]) -> None:
+        del kinds
         group = Path(state.cgroups[0]) if state.cgroups else None
         self._process = subprocess.Popen(
             ("sleep", "600"), preexec_fn=None if group is None else lambda: join_group(group)
