@@ -20,11 +20,11 @@ DRAIN_S = 0.2
 """Before the last sample, where jobs were ended in mid-transfer: what they had on its way has to be
 somewhere, and counters of two ports are read one after the other."""
 
-PROBE_SHARE = 0.2
+PROBE_SHARE = 0.3
 """Of a box's budget, what the probe may fill at once. The budget counts hops of connections that
 cross several; each of the probe's has two ends for a single hop."""
 
-_LEAST_PROBE_S = 0.3
+_LEAST_PROBE_S = 0.2
 _PROBE_FRAMES = 600
 """That a port sends while it is probed, at least: one frame is 1 % of a slice."""
 
