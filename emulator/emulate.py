@@ -9,7 +9,14 @@ from emulator.coordinator import START_LEAD_S, JobRun, now_s, run_jobs
 from emulator.cpu_time import read_cpu_time, shares
 from emulator.jobs import start_jobs
 from emulator.link_changer import LinkChanger
-from emulator.measurement import ArmMeasurement, JobsRecord, NetworkRecord, gather, record_of
+from emulator.measurement import (
+    ArmMeasurement,
+    JobsRecord,
+    NetworkRecord,
+    gather,
+    lateness_by_job,
+    record_of,
+)
 from emulator.messages import MessageSocket
 from emulator.network_jobs import EmulatedNetworkJobs
 from emulator.networks import PlannedNetwork
@@ -131,7 +138,7 @@ def emulate_scheduled(
             JobsRecord(
                 iterations=iterations,
                 adjustments=dict(jobs.adjustments),
-                lateness_s=[late for run in jobs.runs for late in run.lateness_s],
+                lateness_s=lateness_by_job(jobs.runs),
                 wanted=wanted,
                 late_starts=jobs.late_starts,
                 cpu=jobs.cpu,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -79,7 +81,7 @@ class JobsRecord:
 
     iterations: list[IterationRow]
     adjustments: dict[str, int]
-    lateness_s: list[float]
+    lateness_s: Mapping[str, Sequence[float]]
     wanted: int
     late_starts: int = 0
     cpu: Sequence[CpuUse] = ()
@@ -96,7 +98,7 @@ def record_of(arm: Arm, runs: Sequence[JobRun], anchor_s: float) -> JobsRecord:
             )
         ],
         adjustments={run.job: run.agent.adjustments if run.agent else 0 for run in runs},
-        lateness_s=[late for run in runs for late in run.lateness_s],
+        lateness_s=lateness_by_job(runs),
         wanted=sum(arm.iterations_of(job) for job in arm.jobs),
     )
 
@@ -164,13 +166,11 @@ def _verdict(
         plan, samples = record.network.plan, record.samples
         ports += port_evidence(plan, samples, record.calibrated_bps, record.applied)
         switches += switch_evidence(arm.cluster, plan, samples, record.report["received"])
-    counted = sorted(row.iteration_s for row in jobs.iterations if row.counted)
     idle_share, steal_share = cpu_shares
     box = BoxEvidence(
         idle_share=idle_share,
         steal_share=steal_share,
-        lateness_s=jobs.lateness_s,
-        iteration_s=counted[len(counted) // 2] if counted else 0.0,
+        lateness=_shares_of_iterations(jobs),
         iterations_wanted=jobs.wanted,
         iterations_measured=len(jobs.iterations),
     )
@@ -180,6 +180,32 @@ def _verdict(
     if arm.resources is not None:
         invariants = (*invariants, _quotas(jobs.cpu))
     return judge(invariants, unenforced)
+
+
+def lateness_by_job(runs: Sequence[JobRun]) -> dict[str, list[float]]:
+    """How late every timed send was, in s; of all runs of a job."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        found[run.job] += run.lateness_s
+    return dict(found)
+
+
+def _shares_of_iterations(jobs: JobsRecord) -> list[float]:
+    """Of every lateness its share of the median iteration of its job.
+
+    A worker tells it with the end of an iteration; a job whose only one ended too late to be in the
+    results has none.
+    """
+    times_s: dict[str, list[float]] = defaultdict(list)
+    for row in jobs.iterations:
+        times_s[row.job].append(row.iteration_s)
+    medians_s = {job: statistics.median(times) for job, times in times_s.items()}
+    return [
+        late / medians_s[job]
+        for job, lateness_s in jobs.lateness_s.items()
+        if job in medians_s
+        for late in lateness_s
+    ]
 
 
 def _starts(late: int) -> Invariant:

@@ -219,8 +219,7 @@ def sound_box(**changes: Any) -> BoxEvidence:
     values: dict[str, Any] = {
         "idle_share": 0.5,
         "steal_share": 0.0,
-        "lateness_s": [0.0001] * 100,
-        "iteration_s": 0.2,
+        "lateness": [0.001] * 100,
         "iterations_wanted": 10,
         "iterations_measured": 10,
     }

@@ -97,3 +97,22 @@ def test_what_was_not_enforced_is_said_and_fails_nothing() -> None:
 
 def test_an_interrupted_arm_says_so() -> None:
     assert gathered(iterations=0, interrupted=True).interrupted
+
+
+def test_lateness_is_a_share_of_the_iterations_of_its_own_job() -> None:
+    runs = [
+        JobRun(job, [], 2, lateness_s=[0.001, 0.003], measured=_spans(iteration_s))
+        for job, iteration_s in (("short", 0.01), ("long", 1.0))
+    ]
+    jobs = record_of(ARM, runs, ANCHOR_S)
+    (network,) = [record()]
+    found = gather(ARM, jobs, [network], (0.5, 0.0), ANCHOR_S, SCALE, interrupted=False)
+    (late,) = [each for each in found.verdict.invariants if each.name == "timer lateness"]
+    # The longest of four, nearly: 3 ms of 10 ms.
+    assert late.value == pytest.approx(0.3, rel=0.05)
+    assert not late.ok
+
+
+def _spans(iteration_s: float) -> list[IterationSpan]:
+    ends_s = [ANCHOR_S + iteration_s * n for n in (1, 2)]
+    return [IterationSpan(end_s - iteration_s, end_s, end_s) for end_s in ends_s]
