@@ -60,7 +60,7 @@ def measured(arm: str, length_s: float, port_rate: float = 8e6) -> ArmMeasuremen
 
 def cut_short(arm: str) -> ArmMeasurement:
     """Stopped before anything was counted."""
-    box = sound_box(iterations_measured=0, iteration_s=0.0, lateness_s=[])
+    box = sound_box(iterations_measured=0, lateness=[])
     verdict = judge(invariants_of([sound_port()], [sound_switch()], box))
     return ArmMeasurement(arm, [], [], {}, verdict, True, 0.02, 0.03)
 
