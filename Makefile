@@ -12,9 +12,8 @@ CACHE := .cache
 demo: $(VENV)/core
 	$(BIN)/roundelay run examples/two-vgg19.yaml
 
-# The guest keeps one core busy: what does not mind goes beside it.
-test: unit kernel
-	$(MAKE) --jobs=2 guest check browser
+test: unit kernel browser
+	$(MAKE) --jobs=2 check guest
 	@echo "all tests passed"
 
 check: $(VENV)/test
