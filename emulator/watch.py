@@ -20,7 +20,7 @@ DRAIN_S = 0.2
 """Before the last sample, where jobs were ended in mid-transfer: what they had on its way has to be
 somewhere, and counters of two ports are read one after the other."""
 
-PROBE_SHARE = 0.3
+_PROBE_SHARE = 0.3
 """Of a box's budget, what the probe may fill at once. The budget counts hops of connections that
 cross several; each of the probe's has two ends for a single hop."""
 
@@ -36,7 +36,7 @@ def calibrate(session: Session, network: PlannedNetwork, budget_hop_bps: float) 
     plan = network.plan
     by_port = {end.port: end for end in plan.ports.values()}
     ends = sorted(by_port.values(), key=lambda end: end.shape.rate_bps)
-    batches = _batches(ends, budget_hop_bps * PROBE_SHARE)
+    batches = _batches(ends, budget_hop_bps * _PROBE_SHARE)
     specification = {
         "dscp": next(iter(plan.job_dscp.values())),
         "window_bytes": common_window_bytes(plan),
