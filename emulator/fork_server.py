@@ -26,6 +26,7 @@ from emulator.cgroups import join_group
 from emulator.messages import Message, MessageSocket
 from netshaper.parent_death import end_with_parent
 from netshaper.run_state import RunState
+from traces.errors import RoundelayError
 
 _PR_SET_TIMERSLACK = 29
 _MAX_REQUEST_BYTES = 2**22
@@ -33,19 +34,22 @@ _MAX_REQUEST_BYTES = 2**22
 CHILDREN = {
     "worker": "emulator.worker:run_worker",
     "fed-worker": "emulator.fed_worker:run_fed_worker",
+    "command-worker": "emulator.command_worker:run_command_worker",
     "trainer": "emulator.training.trainer:run_trainer",
     "command": "emulator.training.command:run_command",
     "storage": "emulator.training.storage_server:run_storage",
     "sampler": "emulator.sampler:run_sampler",
+    "capture": "emulator.packet_capture:run_capture",
     "probe": "emulator.calibration:run_probe",
 }
 """Kind of child -> its main function, given its specification and its control socket."""
 
-NETWORK_KINDS = ("worker", "sampler", "probe")
+NETWORK_KINDS = ("worker", "command-worker", "sampler", "probe")
+CAPTURED_KINDS = (*NETWORK_KINDS, "capture")
 DIVIDED_KINDS = (*NETWORK_KINDS, "fed-worker")
 ROUNDS_KINDS = ("trainer", "command", "storage", "sampler", "probe")
-"""What runs of a network start, those in which CPUs are divided, and runs of rounds: numpy is not
-for the first, and gRPC for the last only."""
+"""What runs of a network start, those whose packets are captured, those in which CPUs are divided,
+and runs of rounds: numpy is not for the first, and gRPC for the last only."""
 
 
 class ForkServer:
@@ -138,6 +142,8 @@ def _run_child(request: Message, control: MessageSocket) -> None:
             join_group(Path(request["cgroup"]))
         _main_of(request["kind"])(request["specification"], control)
         status = 0
+    except RoundelayError as error:
+        sys.stderr.write(f"{error}\n")
     except BaseException:
         traceback.print_exc()
     finally:

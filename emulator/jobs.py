@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
 from emulator.coordinator import JobRun, connect_workers
+from emulator.host_identity import hosts_text
 from emulator.messages import Message, MessageSocket
 from emulator.networks import PlannedNetwork, common_window_bytes
+from emulator.rendezvous import rendezvous
 from emulator.scale import ScalePlan
 from emulator.session import Session
 from emulator.worker import flows_by_rank
-from traces.arm import Job
+from traces.arm import Job, JobCommand
+from traces.caller import calling_user
 from traces.workload_spec import MAX_WORKERS
 
 FIRST_PORT = 20000
@@ -90,6 +94,8 @@ def start_workers(
     as ``emulator.fed_worker`` describes it, where they wait for samples.
     """
     plan = network.plan
+    if job.command is not None:
+        return _start_command(session, network, job, job.command, first_port, congestion_control)
     pairs = [
         (source, destination)
         for source, destination in sorted(job.connections)
@@ -122,4 +128,42 @@ def start_workers(
             specification["input"] = inputs[rank]
         kind = "fed-worker" if inputs else "worker"
         workers.append(session.start(kind, specification, group or f"{network.name}-{server}"))
+    return workers
+
+
+def _start_command(
+    session: Session,
+    network: PlannedNetwork,
+    job: Job,
+    command: JobCommand,
+    first_port: int,
+    congestion_control: str,
+) -> list[MessageSocket]:
+    """The ranks of a job that is the user's own program, one on each server."""
+    plan, ranks = network.plan, len(job.servers)
+    root_address = plan.addresses.server(job.servers[0], job.path_variant)
+    user = calling_user(os.environ)
+    hosts = session.state.directory / f"{network.name}-{job.id}.hosts"
+    hosts.write_text(hosts_text({name: plan.addresses.server(name) for name in job.servers}))
+    hosts.chmod(0o644)
+    workers = []
+    for rank, server in enumerate(job.servers):
+        specification = {
+            "namespace": plan.namespaces[server],
+            "argv": list(command.argv),
+            "directory": str(command.directory),
+            "environment": {
+                **rendezvous(root_address, first_port - FIRST_PORT, rank, ranks, gpus=1),
+                "ROUNDELAY_JOB": job.id,
+            },
+            "log": str(session.state.directory / f"{network.name}-{job.id}-{rank}.log"),
+            "host": server,
+            "hosts": str(hosts),
+            "user": user and list(user),
+            "dscp": plan.job_dscp[job.id],
+            "window_bytes": common_window_bytes(plan),
+            "congestion_control": congestion_control,
+        }
+        kind = "command-worker"
+        workers.append(session.start(kind, specification, f"{network.name}-{server}"))
     return workers

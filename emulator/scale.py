@@ -138,15 +138,24 @@ def smallest_transfer_bytes(jobs: Sequence[Job]) -> float:
 def plan_scale(arms: Sequence[Arm], budget: Budget, rate_divisor: float | None = None) -> ScalePlan:
     """One plan for all ``arms``, so that they can be compared.
 
-    Without ``rate_divisor``: as many packets as do good, where the box's budget allows it. Raises
-    BadInputError where a link would become too slow.
+    Without ``rate_divisor``: as many packets as do good, where the box's budget allows it; 1 where
+    jobs are programs, whose bytes nobody divides. Raises BadInputError where a link would become
+    too slow, and for another divisor beside programs.
     """
     load = max(_load_hop_bps(arm) for arm in arms)
     smallest = min(smallest_transfer_bytes(arm.jobs) for arm in arms)
     slowest_link_bps = min(link.rate_bps for arm in arms for link in arm.cluster.links)
     changed_bps = [event.rate_bps for arm in arms for event in arm.events if event.rate_bps > 0]
     slowest_bps = min([slowest_link_bps, *changed_bps])
-    if rate_divisor is not None:
+    if any(job.command for arm in arms for job in arm.jobs):
+        if rate_divisor not in (None, 1.0):
+            raise BadInputError(
+                "links are emulated slower, and a job's command sends all its bytes",
+                allowed="1 beside jobs with a command",
+                key="scale.rate_divisor",
+            )
+        divisor, reason = 1.0, "jobs that are commands send all their bytes"
+    elif rate_divisor is not None:
         divisor, reason = rate_divisor, "given in the scenario"
     elif load == 0:
         divisor, reason = max(slowest_bps / LEAST_RATE_BPS, 1.0), "no transfer crosses a link"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from traces.cluster import Cluster
@@ -12,6 +14,16 @@ from traces.scenario_file import Strict
 from traces.scenario_spec import Interleaver, SchedulerSpec, TransportSpec
 from traces.sensitivity import Sensitivity
 from traces.server_pool import ServerGroup
+
+
+class JobCommand(Strict):
+    """A job's own program, which an emulation runs on each of its servers instead of replaying it.
+
+    argv: the program and its arguments. directory: it starts in.
+    """
+
+    argv: tuple[str, ...]
+    directory: Path
 
 
 class Job(Strict):
@@ -25,7 +37,7 @@ class Job(Strict):
     priority: under ``priority`` sharing the greater goes first.
     path_variant: which of the equal paths its pairs take; a pair with fewer repeats its own.
     input_pipeline: None where it waits for no samples. share: of each worker; None where CPUs and
-    memory are not divided, or not yet.
+    memory are not divided, or not yet. command: None where its profile is replayed.
     """
 
     id: str
@@ -39,6 +51,7 @@ class Job(Strict):
     path_variant: int = 0
     input_pipeline: Sensitivity | None = None
     share: Share | None = None
+    command: JobCommand | None = None
 
     def with_share(self, share: Share | None) -> Job:
         """The same job, whose workers have ``share``, with the demand that follows from it."""

@@ -18,6 +18,7 @@ class LoadSeries:
     sent_bytes, received_bytes: shape (n), zero or more; NaN where an interval was not sampled.
     received_bytes is None where nobody counted them.
     source, notes: where the bytes come from, and what was found while they were read.
+    origin_unix_s: the time at which edges_s has its 0, where that is known.
 
     Raises ValueError for other shapes and values.
     """
@@ -27,6 +28,7 @@ class LoadSeries:
     received_bytes: NDArray[np.float64] | None = None
     source: str = ""
     notes: tuple[str, ...] = ()
+    origin_unix_s: float | None = None
 
     def __post_init__(self) -> None:
         edges_s = self.edges_s
@@ -69,6 +71,7 @@ class LoadSeries:
             None if received is None else received[first:last],
             self.source,
             self.notes,
+            self.origin_unix_s,
         )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from traces.arm import Arm, Job
+from traces.arm import Arm, Job, JobCommand
 from traces.cluster import Cluster
 from traces.cluster_spec import ClusterSpec
 from traces.errors import BadInputError
@@ -117,6 +117,7 @@ def _arm(file: ScenarioFile[ScenarioSpec], name: str, spec: ScenarioSpec) -> Arm
                 priority=job.priority,
                 path_variant=job.path,
                 input_pipeline=_pipeline(file, name, path, job),
+                command=_command(file, job),
             )
         )
         _check_path_variant(file, name, (*path, "path"), cluster, jobs[-1])
@@ -187,6 +188,13 @@ def _resources(
         return server_resources(spec.cluster, servers, pipelines, placed=placed)
     except BadInputError as error:
         raise file.locate(error, arm) from None
+
+
+def _command(file: ScenarioFile[ScenarioSpec], job: JobSpec) -> JobCommand | None:
+    """It starts beside the scenario."""
+    if job.command is None:
+        return None
+    return JobCommand(argv=tuple(job.command), directory=file.source.file.parent.resolve())
 
 
 def _pipeline(

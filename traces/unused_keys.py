@@ -70,6 +70,10 @@ def _may_be_shifted(spec: ScenarioSpec) -> bool:
     return spec.scheduler.interleaver == "none" or _is_scheduled(spec) or not spec.cluster.dedicated
 
 
+def _is_placed_in_the_file(spec: ScenarioSpec) -> bool:
+    return not _is_scheduled(spec)
+
+
 def _divides(spec: ScenarioSpec) -> bool:
     return spec.scheduler.mechanism != "none"
 
@@ -83,6 +87,10 @@ _USES: dict[KeyPath, tuple[Callable[[ScenarioSpec], bool], str]] = {
     ("cluster", "cpus"): (_divides, _MECHANISM),
     ("cluster", "memory"): (_divides, _MECHANISM),
     ("workload", "jobs", "input_pipeline"): (_divides, _MECHANISM),
+    ("workload", "jobs", "command"): (
+        _is_placed_in_the_file,
+        "it away, for a scheduler moves replayed jobs only",
+    ),
     ("scheduler", "round"): (_is_scheduled, _PLACEMENT),
     ("scheduler", "restart"): (_is_scheduled, _PLACEMENT),
     ("scheduler", "candidates"): (_compares_placements, _COMPARED),

@@ -20,6 +20,8 @@ class JobSpec(Strict):
     with fewer iterations where it has more. A job whose profile is a file has its own number
     always. ``input_pipeline`` takes a scheduler with a mechanism; a job without one waits for no
     samples, whatever its share.
+    ``command``: an emulation runs this program on each of the servers, instead of replaying the
+    profile, which then serves the simulator and time-shifts.
     ``weight`` and ``priority`` (the greater goes first) count where the sharing is of that name.
     """
 
@@ -41,6 +43,7 @@ class JobSpec(Strict):
     )
     weight: float = Field(default=1.0, ge=0.001, le=1000, allow_inf_nan=False)
     priority: int = Field(default=0, ge=0, le=7, description="a traffic class of IEEE 802.1Q")
+    command: list[str] | None = Field(default=None, min_length=1, max_length=1000)
     path: int = Field(
         default=0, ge=0, lt=MAX_VARIANTS, description="which of the equal paths of its pairs"
     )

@@ -181,7 +181,6 @@ def emulated_run(session: Session, settings: RoundsEmulationSettings) -> Iterato
         )
         commands = CommandPlace(
             directory=settings.directory,
-            sockets=session.state.directory,
             user=calling_user(os.environ),
             memory_divisor=memory_divisor(float(settings.pool.resources[:, 1].sum())),
         )

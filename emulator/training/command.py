@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from emulator.cgroups import join_group, processes_in
-from emulator.iterations import SOCKET_VARIABLE
+from emulator.iterations import SOCKET_VARIABLE, socket_address
 from emulator.messages import Message, MessageSocket
 from emulator.training.lease_client import LeaseClient, LeaseLostError
 from emulator.training.lease_protocol import END, EXTEND, REGISTER
 from emulator.training.specification import LoaderReport, PipelineState
 from emulator.wake import sleep_until
-from netshaper.namespaces import enter_namespace
+from netshaper.namespaces import enter_namespace, inside_namespace
 from netshaper.parent_death import end_with_parent
 
 _TERM_GRACE_S = 10.0
@@ -31,14 +31,14 @@ _POLL_S = 0.02
 _MAX_DATAGRAM_BYTES = 64
 
 # The specification: job, rank, lease_address, namespace, argv, directory, environment, user
-#   ([uid, gid] or null), groups: [path, ...], socket: path, iterations_per_count, iterations_left.
+#   ([uid, gid] or null), groups: [path, ...], iterations_per_count, iterations_left.
 # To the controller, over its socket: {event: command-ended, status}
 
 
 def run_command(specification: Message, control: MessageSocket) -> None:
     """Run the command until it ends, its iterations are done, or its lease is over."""
-    counter = _IterationSocket(Path(specification["socket"]), specification["user"])
-    pid = _start(specification)
+    counter = _IterationSocket(specification["namespace"])
+    pid = _start(specification, counter.name)
     command = _Command(pid, [Path(path) for path in specification["groups"]])
     try:
         _hold_lease(specification, command, counter, control)
@@ -49,15 +49,13 @@ def run_command(specification: Message, control: MessageSocket) -> None:
 
 
 class _IterationSocket:
-    """Counts the iterations that the command reports."""
+    """Counts the iterations that the command reports, from inside its namespace."""
 
-    def __init__(self, path: Path, user: Sequence[int] | None) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        path.unlink(missing_ok=True)  # of an earlier lease
-        self._socket.bind(str(path))
-        path.chmod(0o600)
-        if user is not None:
-            os.chown(path, user[0], user[1])
+    def __init__(self, namespace: str) -> None:
+        self.name = f"@roundelay-iterations-{os.getpid()}"
+        with inside_namespace(namespace):
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(socket_address(self.name))
         self._socket.setblocking(False)
         self.count = 0
         self.refused = 0
@@ -124,7 +122,7 @@ class _Command:
         return found
 
 
-def _start(specification: Message) -> int:
+def _start(specification: Message, socket_name: str) -> int:
     """The command, stopped before its first instruction until its first round begins."""
     parent = os.getpid()
     pid = os.fork()
@@ -147,7 +145,7 @@ def _start(specification: Message) -> int:
         environment: Mapping[str, str] = {
             **os.environ,
             **specification["environment"],
-            SOCKET_VARIABLE: specification["socket"],
+            SOCKET_VARIABLE: socket_name,
         }
         os.execvpe(specification["argv"][0], specification["argv"], environment)  # noqa: S606
     except OSError as error:

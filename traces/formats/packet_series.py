@@ -190,6 +190,7 @@ class _Counts:
             source=f"{self.file.name}, bytes that {_shown(sender)} sent"
             + (f" to {_shown(self.receiver)}" if self.receiver else ""),
             notes=tuple(self._notes(by_bytes, totals, cut_short)),
+            origin_unix_s=None if self.first_ns is None else self.first_ns / 1e9,
         )
 
     def _notes(

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from emulator import iterations
-from emulator.iterations import FIRST_VARIABLE, SOCKET_VARIABLE, first_iteration, iteration_done
+from emulator.iterations import (
+    FIRST_VARIABLE,
+    SOCKET_VARIABLE,
+    TURNS_VARIABLE,
+    first_iteration,
+    iteration_done,
+    socket_address,
+)
 
 
 @pytest.fixture(autouse=True)
 def _forget_the_connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in (SOCKET_VARIABLE, FIRST_VARIABLE, "LOCAL_RANK"):
+    for name in (SOCKET_VARIABLE, FIRST_VARIABLE, TURNS_VARIABLE, "LOCAL_RANK"):
         monkeypatch.delenv(name, raising=False)
     iterations._connection.cache_clear()
     yield
@@ -57,3 +66,24 @@ def test_of_several_processes_on_a_server_only_the_first_counts(
     iterations._connection.cache_clear()
     iteration_done()
     assert counter.recv(64) == b"1"
+
+
+def test_it_waits_for_its_turn_and_says_when_it_began_and_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as turns:
+        name = f"@roundelay-test-{os.getpid()}"
+        turns.bind(socket_address(name))
+        turns.listen(1)
+        monkeypatch.setenv(TURNS_VARIABLE, name)
+        script = threading.Thread(target=lambda: [iteration_done() for _ in range(2)])
+        script.start()
+        connection, _ = turns.accept()
+        _, ended_ns = map(int, connection.recv(64).split())
+        start_ns = ended_ns + 50_000_000
+        connection.send(str(start_ns).encode())
+        began_ns, _ = map(int, connection.recv(64).split())
+        connection.send(b"0")
+        script.join()
+        connection.close()
+    assert began_ns >= start_ns

@@ -16,7 +16,7 @@ from emulator.rounds.commands import (
 from tests.unit.emulator.rounds.running import ITERATIONS_PER_STEP, report_of, running_job
 
 NETWORK = plan_cluster_network("run1", 2, 2, 4e9, 40e9, 10.0)
-PLACE = CommandPlace(Path("/data"), Path("/sockets"), (1000, 1001), 1.0)
+PLACE = CommandPlace(Path("/data"), (1000, 1001), 1.0)
 
 
 def test_every_rank_is_told_where_it_is_and_who_leads() -> None:
@@ -32,7 +32,6 @@ def test_every_rank_is_told_where_it_is_and_who_leads() -> None:
         assert environment[FIRST_VARIABLE] == "20"
         assert told["namespace"] == NETWORK.plan.namespaces[server_name(rank)]
         assert told["argv"] == ["python", "train.py"]
-        assert told["socket"] == f"/sockets/job7-{rank}.sock"
         assert told["user"] == [1000, 1001]
         assert told["iterations_per_count"] == ITERATIONS_PER_STEP
 
