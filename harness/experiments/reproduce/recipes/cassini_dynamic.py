@@ -45,7 +45,7 @@ RECIPE = scheduled_recipe(
             {THEMIS_HOST: PublishedGains(NOTHING_PUBLISHED, NOTHING_PUBLISHED)},
         ),
     ),
-    seconds=2000,
+    seconds=1500,
     quick_seconds=180,
 )
 
@@ -64,6 +64,6 @@ MULTIGPU_RECIPE = scheduled_recipe(
             },
         ),
     ),
-    seconds=600,
+    seconds=350,
     quick_seconds=180,
 )

@@ -30,7 +30,7 @@ DATA_PARALLEL_RECIPE = scheduled_recipe(
             },
         ),
     ),
-    seconds=1200,
+    seconds=900,
     quick_seconds=220,
 )
 
@@ -49,6 +49,6 @@ MODEL_PARALLEL_RECIPE = scheduled_recipe(
             },
         ),
     ),
-    seconds=1200,
+    seconds=900,
     quick_seconds=220,
 )
