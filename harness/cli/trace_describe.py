@@ -7,11 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from harness.cli.options import json_option, quiet_option
-from harness.cli.show import console, plain_table, print_json, print_warnings
+from harness.cli.show import console, print_json, print_warnings
 from harness.cli.show_trace import trace_document
+from harness.cli.show_words import plain, print_words, say
 from harness.cli.trace_options import share_option, spinner
 from harness.cli.trace_output import refuse_existing
 from harness.report.page import page_of, write_page
@@ -19,7 +19,6 @@ from harness.report.traces import tables
 from harness.report.traces.article import article_of
 from harness.report.traces.data import ShownTrace
 from harness.report.traces.sentences import distance_sentence, outcome, part
-from harness.report.words import SPACE
 from traces.description import describe as description_of
 from traces.distances import TraceDistances, trace_distances
 from traces.errors import on_one_line
@@ -104,33 +103,11 @@ def _print(shown: Sequence[ShownTrace], distances: TraceDistances | None) -> Non
     ]
     for words in found:
         if words.rows:
-            _print_table(words)
+            print_words(words)
     for what, unit, apart in tables.distances_by_name(distances) if distances else []:
-        _say(distance_sentence(what, unit, apart, shown))
-    _say(outcome(shown))
+        say(distance_sentence(what, unit, apart, shown))
+    say(outcome(shown))
     for each in shown:
         for note in each.trace.notes:
-            _say(f"note, {each.label}: {note}" if len(shown) > 1 else f"note: {note}")
-    print_warnings(_plain(said) for each in shown if (said := part(each)))
-
-
-def _say(words: str) -> None:
-    console.print(_plain(words), soft_wrap=True, markup=False)
-
-
-def _plain(words: str) -> str:
-    """``words`` for a terminal, which names in a file must not steer."""
-    return on_one_line(words.replace(SPACE, " "))
-
-
-def _print_table(words: tables.Words) -> None:
-    table = plain_table(words.title)
-    table.padding = (0, 1, 0, 0)
-    above = [line for title, span in words.groups for line in (f"{title}\n", *["\n"] * (span - 1))]
-    for group, heading, kind in zip(
-        above or [""] * len(words.header), words.header, words.kinds, strict=True
-    ):
-        table.add_column(Text(group + heading), justify="right" if kind == "n" else "left")
-    for row in words.rows:
-        table.add_row(*(Text(_plain(cell)) for cell in row))
-    console.print(table)
+            say(f"note, {each.label}: {note}" if len(shown) > 1 else f"note: {note}")
+    print_warnings(plain(said) for each in shown if (said := part(each)))

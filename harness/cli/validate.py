@@ -2,94 +2,83 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from harness.cli.options import json_option, percentage
-from harness.cli.show import console, plain_table, print_json
-from harness.fidelity.compare import Fidelity, compare
-from traces.errors import BadInputError
-from traces.run_directory import read_table
-
-_SHOWN = ("mean", "p99")
+from harness.cli.show import console, print_json, print_warnings
+from harness.cli.show_fidelity import print_fidelity
+from harness.cli.trace_options import spinner
+from harness.cli.trace_output import refuse_existing
+from harness.fidelity.analysis import analyse, document
+from harness.fidelity.conclusion import conclusion
+from harness.fidelity.estimates import MARGIN
+from harness.fidelity.inputs.read import read_results
+from harness.report.fidelity.article import article_of
+from harness.report.page import page_of, write_page
 
 
 @click.command()
-@click.argument("reference", type=click.Path(path_type=Path))
-@click.argument("prediction", type=click.Path(path_type=Path))
-@click.option("--within", metavar="5%", help="Exit with 1 where a mean differs by more than this.")
+@click.argument("reference")
+@click.argument("prediction")
+@click.option(
+    "--within",
+    metavar="5%",
+    help="Exit with 1 where a mean differs by more than this; also the margin of the statements, "
+    "which is 5% without it.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write a page with figures, too (HTML); the file must be new.",
+)
 @json_option
 @click.pass_context
 def validate(
-    context: click.Context, reference: Path, prediction: Path, within: str | None, as_json: bool
+    context: click.Context,
+    reference: str,
+    prediction: str,
+    within: str | None,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
-    """Compare the run directory PREDICTION with REFERENCE, arm by arm.
+    """Say how far PREDICTION is from REFERENCE, and what can be concluded from it.
+
+    Each is a run directory (where it holds both sides, the emulated one is the reference); a CSV or
+    Parquet table with job and jct_s, or job and iteration_s, and as far as it is known arm, seed,
+    submit_s, finish_s, queue_s and run_s, all times in s; or a result file of Muri, Pollux, Batsim
+    or Gavel. A pattern with one * is several of them: what stands for it is the arm, or of run
+    directories the repeat.
+
+    --within is a check of these very jobs: it fails where the mean completion time or the mean
+    iteration time of an arm differs by more. Whether that would hold for other jobs like them is
+    said by the statement of each arm (equivalent, different or undecided), which --json has, too.
 
     \b
     Example:
       roundelay validate runs/first/emulated runs/first/simulated --within 5%
     """
     limit = None if within is None else percentage(within, "--within")
-    fidelity = compare(read_table(reference, "iterations"), read_table(prediction, "iterations"))
-    if not fidelity.comparisons:
-        raise BadInputError(
-            "the two runs have no arm in common",
-            allowed=f"runs of the same scenario; REFERENCE has {_names(fidelity.only_reference)}, "
-            f"PREDICTION has {_names(fidelity.only_prediction)}",
-            file=prediction,
+    if output is not None:
+        refuse_existing(output)
+    with spinner("comparing"):
+        found = analyse(
+            read_results(reference, "reference"),
+            read_results(prediction, "prediction"),
+            MARGIN if limit is None else limit,
         )
-    holds = None if limit is None else fidelity.worst <= limit
+    if output is not None:
+        write_page(page_of({"validation": article_of(found, "validation")}), output)
+    holds = None if limit is None else found.worst <= limit
+    words = conclusion(found)
     if as_json:
-        print_json(_document(fidelity, limit, holds))
-    _print(fidelity)
+        print_json(document(found, words) | {"within": limit, "holds": holds})
+    print_fidelity(found, words)
+    print_warnings(suspicion.words for suspicion in found.suspicions)
+    if output is not None:
+        console.print(f"page: {output.resolve()}", soft_wrap=True, markup=False)
     if holds is False:
-        console.print(f"the largest difference of a mean is {fidelity.worst:.2%}, above {within}")
+        console.print(f"the largest difference of a mean is {found.worst:.2%}, above {within}")
         context.exit(1)
-
-
-def _names(arms: tuple[str, ...]) -> str:
-    return ", ".join(arms) or "none"
-
-
-def _document(fidelity: Fidelity, limit: float | None, holds: bool | None) -> dict[str, object]:
-    return {
-        "arms": [
-            {
-                "name": comparison.arm,
-                "reference": {"iteration_s": asdict(comparison.reference)},
-                "prediction": {"iteration_s": asdict(comparison.prediction)},
-                "difference": comparison.difference,
-            }
-            for comparison in fidelity.comparisons
-        ],
-        "only_in_reference": list(fidelity.only_reference),
-        "only_in_prediction": list(fidelity.only_prediction),
-        "worst_mean_difference": fidelity.worst,
-        "within": limit,
-        "holds": holds,
-    }
-
-
-def _print(fidelity: Fidelity) -> None:
-    table = plain_table("prediction against reference: iteration time in ms")
-    table.add_column("arm", no_wrap=True)
-    for statistic in _SHOWN:
-        for side in ("reference", "prediction", "diff."):
-            table.add_column(f"{statistic}\n{side}", justify="right")
-    for comparison in fidelity.comparisons:
-        reference, prediction = asdict(comparison.reference), asdict(comparison.prediction)
-        cells = []
-        for statistic in _SHOWN:
-            values = (reference[statistic], prediction[statistic])
-            cells += [f"{value * 1e3:.1f}" for value in values]
-            cells.append(f"{comparison.difference[statistic]:+.1%}")
-        table.add_row(comparison.arm, *cells)
-    console.print(table)
-    for side, arms in (
-        ("REFERENCE", fidelity.only_reference),
-        ("PREDICTION", fidelity.only_prediction),
-    ):
-        if arms:
-            console.print(f"not compared, only in {side}: {_names(arms)}", style="yellow")

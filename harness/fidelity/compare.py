@@ -1,4 +1,4 @@
-"""A prediction against a reference: iteration times, arm by arm. Pure."""
+"""Iteration times of an arm, and how a prediction of them differs. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import pandas as pd
 
 STATISTICS = ("mean", "p50", "p99")
 
@@ -42,37 +41,3 @@ class Comparison:
         """Relative difference of each statistic."""
         reference, prediction = asdict(self.reference), asdict(self.prediction)
         return {name: prediction[name] / reference[name] - 1 for name in STATISTICS}
-
-
-@dataclass(frozen=True)
-class Fidelity:
-    """All arms that both sides have, and what only one of them has: counted, never dropped."""
-
-    comparisons: tuple[Comparison, ...]
-    only_reference: tuple[str, ...]
-    only_prediction: tuple[str, ...]
-
-    @property
-    def worst(self) -> float:
-        """Largest absolute relative difference of a mean."""
-        return max((abs(c.difference["mean"]) for c in self.comparisons), default=0.0)
-
-
-def times_by_arm(iterations: pd.DataFrame) -> dict[str, IterationTimes]:
-    """Iteration times of each arm of an iterations table, counted ones only."""
-    found = {}
-    for arm, group in iterations[iterations["counted"]].groupby("arm", sort=False):
-        times = IterationTimes.of(group["iteration_s"].tolist())
-        if times is not None:
-            found[str(arm)] = times
-    return found
-
-
-def compare(reference: pd.DataFrame, prediction: pd.DataFrame) -> Fidelity:
-    """Compare two iterations tables (columns of traces.results.IterationRow)."""
-    ours, theirs = times_by_arm(reference), times_by_arm(prediction)
-    return Fidelity(
-        tuple(Comparison(arm, ours[arm], theirs[arm]) for arm in ours if arm in theirs),
-        tuple(arm for arm in ours if arm not in theirs),
-        tuple(arm for arm in theirs if arm not in ours),
-    )

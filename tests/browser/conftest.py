@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.report.page import write_page, write_report
+from harness.fidelity.analysis import analyse
+from harness.report.fidelity.article import article_of
+from harness.report.page import page_of, write_page, write_report
 from tests.unit.harness.report.rounds_run import write_both_sides, write_rounds_run
 from tests.unit.harness.report.shown_traces import page_of_two, rich_trace
+from tests.unit.harness.report.test_fidelity_report import rich_prediction, rich_reference
 from tests.unit.test_report import write_run
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """By kind: of a run, and of traces."""
+    """By kind: of a run, of traces, and of a prediction against a reference."""
     place = tmp_path_factory.mktemp("reports")
     runs = {
         "iterations": write_run(place / "iterations"),
@@ -44,4 +47,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         write_report([directory], files[kind])
     files["traces"] = place / "traces.html"
     write_page(page_of_two(rich_trace(), rich_trace(200)), files["traces"])
+    files["validation"] = place / "validation.html"
+    compared = article_of(analyse(rich_reference(), rich_prediction()), "v")
+    write_page(page_of({"v": compared}), files["validation"])
     return files

@@ -28,7 +28,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser.reader import DESKTOP, PHONE, SMALL_PHONE, Reader
 
-FIGURES = {"iterations": 7, "rounds": 6, "emulated-rounds": 9, "traces": 8}
+FIGURES = {"iterations": 7, "rounds": 6, "emulated-rounds": 9, "traces": 8, "validation": 6}
 
 every_kind = pytest.mark.parametrize("kind", FIGURES)
 

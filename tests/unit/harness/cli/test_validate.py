@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.report.words import SPACE
 from tests.unit.builders import iteration_row
 from tests.unit.harness.cli.conftest import Roundelay
 from traces.run_directory import write_table
@@ -77,6 +78,7 @@ def test_an_arm_that_only_one_run_has_is_named(roundelay: Roundelay, tmp_path: P
     assert document["only_in_reference"] == ["old"]
     assert document["only_in_prediction"] == ["new"]
     assert "only in REFERENCE: old" in result.stderr
+    assert "only in PREDICTION: new" in result.stderr
 
 
 def test_runs_without_a_common_arm_are_refused(roundelay: Roundelay, tmp_path: Path) -> None:
@@ -94,3 +96,43 @@ def test_what_is_no_run_directory_is_refused(
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "there is no iterations.parquet" in result.stderr
+
+
+def table(file: Path, jct_s: list[float]) -> Path:
+    rows = [f"{job},{time_s}" for job, time_s in enumerate(jct_s)]
+    file.write_text("\n".join(["job,jct_s", *rows]) + "\n", encoding="utf-8")
+    return file
+
+
+def test_tables_of_jobs_have_a_conclusion_and_a_page(roundelay: Roundelay, tmp_path: Path) -> None:
+    jct_s = [100.0 + number for number in range(30)]
+    reference = table(tmp_path / "r.csv", jct_s)
+    prediction = table(tmp_path / "p.csv", [1.01 * time_s for time_s in jct_s[:29]])
+    page = tmp_path / "page.html"
+    result = roundelay("validate", reference, prediction, "-o", page, "--json")
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    (arm,) = document["arms"]
+    assert (arm["measure"], arm["statement"]) == ("jct_s", "equivalent")
+    assert arm["one_sided"][0] == {
+        "only_in": "reference", "count": 1, "of": 30, "not_ended_on_the_other": 0, "names": ["29"],
+    }  # fmt: skip
+    assert document["conclusion"].replace(SPACE, " ") in result.stderr
+    assert "<!doctype html>" in page.read_text(encoding="utf-8")
+    again = roundelay("validate", reference, prediction, "-o", page)
+    assert again.exit_code == 2
+    assert "is there already" in again.stderr
+
+
+def test_other_units_are_a_warning_and_bad_rows_are_refused(
+    roundelay: Roundelay, tmp_path: Path
+) -> None:
+    reference = table(tmp_path / "r.csv", [100.0, 200.0, 300.0])
+    hours = table(tmp_path / "h.csv", [0.03, 0.05, 0.09])
+    result = roundelay("validate", reference, hours)
+    assert "warning: REFERENCE is about 3,600 times as long" in result.stderr
+    assert "multiply it by 3,600" in result.stderr
+    bad = roundelay("validate", reference, table(tmp_path / "b.csv", [100.0, -1.0]))
+    assert bad.exit_code == 2
+    assert bad.stderr.count("\n") == 1
+    assert "b.csv:3: jct_s" in bad.stderr

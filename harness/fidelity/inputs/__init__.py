@@ -1,0 +1,1 @@
+"""What a person hands to validate: run directories, tables, and what other simulators write."""

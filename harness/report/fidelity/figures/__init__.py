@@ -1,0 +1,1 @@
+"""The figures of a prediction against a reference, one file each."""
