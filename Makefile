@@ -7,12 +7,12 @@ BIN := $(VENV)/bin
 # Where a kernel for the guest tests and other downloads are kept.
 CACHE := .cache
 
-.PHONY: demo test check unit kernel browser guest bench
+.PHONY: demo test check unit kernel training browser guest bench gpu-check
 
 demo: $(VENV)/core
 	$(BIN)/roundelay run examples/two-vgg19.yaml
 
-test: unit kernel browser
+test: unit kernel training browser
 	$(MAKE) --jobs=2 check guest
 	@echo "all tests passed"
 
@@ -28,6 +28,10 @@ unit: $(VENV)/test
 kernel: $(VENV)/test
 	$(BIN)/pytest tests/kernel -m 'not undisturbed' -n 2 --dist loadfile
 	$(BIN)/pytest tests/kernel -m undisturbed
+
+# Real torch and DALI, and a real Ray cluster: they take both cores by themselves.
+training: $(VENV)/test
+	$(BIN)/pytest tests/training tests/sweep
 
 browser: $(VENV)/test
 	$(BIN)/pytest tests/browser

@@ -18,8 +18,10 @@ VERBS = (
     "validate",
     "report",
     "reproduce",
+    "profile",
     "demand",
     "trace",
+    "sweep",
     "doctor",
     "clean",
 )

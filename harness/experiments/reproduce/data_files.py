@@ -11,7 +11,7 @@ ORACLE = Path("synergy", "oracle")
 
 CONTENTS = (
     "a directory with synergy/oracle/ (traces and completion times of the published simulator), "
-    "philly/philly.csv, muri/cluster_exp/ and pollux/"
+    "philly/philly.csv, muri/cluster_exp/, pollux/ and shockwave/"
 )
 
 

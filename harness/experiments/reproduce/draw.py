@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +10,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from harness.experiments.reproduce.recipe import Curve, Drawing
-from harness.report.figures.figure import GRID, INK, MUTED, colour
+from harness.report.figures.drawn import STYLE, set_words, write_figure
+from harness.report.figures.figure import GRID, INK, colour
 
 _INCHES = (8.0, 5.2)
-_DOTS_PER_INCH = 150
 _MARKERS = "os^Dvp"
 _PUBLISHED_MARKERS = "*PX"
 _PUBLISHED_DASHES = ("--", ":", "-.", (0, (1, 3)))
 _MOST_MARKED = 20  # points of a line, beyond which markers hide it
 _DODGE = 0.12  # between the points of neighbouring curves at one name
-_WORDS_WIDTH = 110  # characters
-# Typed this way as the stubs of new versions list every key.
-_STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    # The same drawing gives the same file.
-    "svg.hashsalt": "roundelay",
-    "font.size": 9,
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
 
 
 def write_drawing(drawing: Drawing, directory: Path) -> tuple[Path, Path]:
     """Write NAME.svg and NAME.png into ``directory``."""
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = _figure(drawing)
-        files = directory / f"{drawing.name}.svg", directory / f"{drawing.name}.png"
-        for file in files:
-            when = {"Date": None} if file.suffix == ".svg" else {}
-            figure.savefig(file, dpi=_DOTS_PER_INCH, metadata=when)
+    files = directory / f"{drawing.name}.svg", directory / f"{drawing.name}.png"
+    for file in files:
+        write_figure(figure, file)
     return files
 
 
@@ -67,7 +52,7 @@ def _figure(drawing: Drawing) -> Figure:
         axes.set_xticks(range(len(drawing.x_names)), drawing.x_names)
     if drawing.curves:
         axes.legend(frameon=False, fontsize=8)
-    figure.supxlabel(textwrap.fill(drawing.words, _WORDS_WIDTH), fontsize=8, color=MUTED)
+    set_words(figure, drawing.words)
     return figure
 
 

@@ -21,6 +21,7 @@ from tests.guest.inside import (
     marking_checks,
     mounts,
     network_checks,
+    point_checks,
     rounds_checks,
     run_checks,
 )
@@ -42,6 +43,7 @@ _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("v2 limits nested", limit_checks.caller_in_a_group),
     ("v2 smaller parent", limit_checks.smaller_parent),
     ("v2 killed owner", limit_checks.killed_owner),
+    ("v2 points", point_checks.points),
     ("v2 rounds", rounds_checks.emulated_rounds),
     ("legacy", mounts.mount_v1),
     ("v1 groups", cgroup_checks.groups),
@@ -49,6 +51,7 @@ _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("v1 session", run_checks.session),
     ("v1 limits", limit_checks.limits),
     ("v1 killed owner", limit_checks.killed_owner),
+    ("v1 points", point_checks.points),
 )
 
 

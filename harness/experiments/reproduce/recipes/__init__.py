@@ -11,11 +11,14 @@ from harness.experiments.reproduce.recipes import (
     cassini_poisson,
     cassini_snapshot,
     pollux_jobload,
+    replay_real,
+    shockwave_fidelity,
     synergy_deploy,
     synergy_load,
     synergy_opt,
     synergy_oracle,
     synergy_philly,
+    synergy_profiling,
     synergy_ratio,
     synergy_split,
 )
@@ -30,8 +33,10 @@ RECIPES: dict[str, Recipe] = {
         synergy_philly.RECIPE,
         synergy_opt.RECIPE,
         synergy_deploy.RECIPE,
+        synergy_profiling.RECIPE,
         muri_physical.RECIPE,
         pollux_jobload.RECIPE,
+        shockwave_fidelity.RECIPE,
         cassini_angles.RECIPE,
         cassini_snapshot.RECIPE,
         cassini_drift.RECIPE,
@@ -39,6 +44,7 @@ RECIPES: dict[str, Recipe] = {
         cassini_dynamic.MULTIGPU_RECIPE,
         cassini_poisson.DATA_PARALLEL_RECIPE,
         cassini_poisson.MODEL_PARALLEL_RECIPE,
+        replay_real.RECIPE,
     )
 }
 """By id, in the order in which ``--all`` takes them."""

@@ -33,8 +33,10 @@ def test_the_verbs_are_these() -> None:
     assert set(verbs(main)) == {
         ("run",), ("simulate",), ("emulate",), ("plan",), ("validate",), ("report",),
             ("reproduce",),
-        ("demand",), ("demand", "import"), ("demand", "fit"), ("demand", "compat"), ("doctor",),
-            ("clean",),
+        ("profile",), ("profile", "sensitivity"), ("profile", "stalls"), ("profile", "network"),
+        ("demand",), ("demand", "import"), ("demand", "fit"), ("demand", "show"),
+            ("demand", "compat"),
+        ("sweep",), ("doctor",), ("clean",),
         ("trace",), ("trace", "convert"), ("trace", "describe"), ("trace", "formats"),
         ("trace", "columns"), ("trace", "mapping"), ("trace", "generate"), *GENERATED,
     }  # fmt: skip

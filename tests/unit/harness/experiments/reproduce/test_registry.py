@@ -14,8 +14,10 @@ def test_the_experiments_are_these() -> None:
         "synergy-philly",
         "synergy-opt",
         "synergy-deploy",
+        "synergy-profiling",
         "muri-physical",
         "pollux-jobload",
+        "shockwave-fidelity",
         "cassini-angles",
         "cassini-snapshot",
         "cassini-drift",
@@ -23,6 +25,7 @@ def test_the_experiments_are_these() -> None:
         "cassini-multigpu",
         "cassini-poisson-dp",
         "cassini-poisson-mp",
+        "replay-real",
     ]
 
 

@@ -1,0 +1,1 @@
+"""The profiler process: starts the training process and walks the points."""

@@ -1,0 +1,1 @@
+"""The built-in models' networks, one file a family; each is loaded when one of its models is."""

@@ -1,0 +1,74 @@
+"""When a command says that it has done iterations (emulator.iterations), on the monotonic clock."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from emulator.iterations import socket_address
+
+_MAX_DATAGRAM_BYTES = 64
+_MOST_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class Mark:
+    """``done`` iterations, of all that there were, had been done at ``t_s``."""
+
+    t_s: float
+    done: int
+
+
+class IterationMarks:
+    """The socket that a command reports to.
+
+    refused: reports that were no number.
+    """
+
+    def __init__(self) -> None:
+        self.name = f"@roundelay-iterations-{os.getpid()}"
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(socket_address(self.name))
+        self._socket.setblocking(False)
+        self._marks: list[Mark] = []
+        self.refused = 0
+
+    @property
+    def marks(self) -> Sequence[Mark]:
+        return self._marks
+
+    @property
+    def done(self) -> int:
+        return self._marks[-1].done if self._marks else 0
+
+    def fileno(self) -> int:
+        """Readable when there is something to take."""
+        return self._socket.fileno()
+
+    def take(self) -> None:
+        """All that has come; it is as old as this call is late."""
+        for _ in range(_MOST_AT_ONCE):
+            try:
+                text = self._socket.recv(_MAX_DATAGRAM_BYTES)
+            except BlockingIOError:
+                return
+            if text.isdigit() and int(text):
+                self._marks.append(Mark(time.monotonic(), self.done + int(text)))
+            else:
+                self.refused += 1
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def lengths_s(marks: Sequence[Mark]) -> list[float]:
+    """Of the iterations between ``marks``; of several in one report their mean, as often."""
+    return [
+        (after.t_s - before.t_s) / (after.done - before.done)
+        for before, after in itertools.pairwise(marks)
+        for _ in range(after.done - before.done)
+    ]

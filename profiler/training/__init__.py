@@ -1,0 +1,1 @@
+"""The training process that is measured, and what it says to the profiler."""

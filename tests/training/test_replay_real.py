@@ -1,0 +1,29 @@
+"""A fitted demand, replayed, takes as long as the real job that it was fitted to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.experiments.reproduce.recipes.replay_real import QUICK, Size, _run
+from tests.kernel.command import TRIES
+
+BOUND = "replay against the real job"
+
+
+def test_alone_beside_another_real_job_and_with_time_shifts(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("scapy")
+    size = Size(QUICK.jobs, iterations=15, profiled=30, repetitions=1)
+    for _ in range(TRIES):
+        made = {figure.name: figure for figure in _run(size, tmp_path, None, _quiet).figures}
+        if made["all: checks of the emulations that failed"].ours == 0:
+            break
+    errors = {name: figure.ours for name, figure in made.items() if BOUND in name}
+    assert len(errors) == 3
+    assert all(error is not None and error <= 0.03 for error in errors.values()), errors
+
+
+def _quiet(words: str) -> None:
+    del words
