@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from emulator.fork_server import CHILDREN, DIVIDED_KINDS, NETWORK_KINDS, ROUNDS_KINDS
+from emulator.fork_server import CAPTURED_KINDS, CHILDREN, DIVIDED_KINDS, ROUNDS_KINDS
 
 
 @pytest.mark.parametrize("kind", CHILDREN)
@@ -16,4 +16,4 @@ def test_its_main_function_is_there(kind: str) -> None:
 
 
 def test_each_kind_is_of_some_run() -> None:
-    assert {*NETWORK_KINDS, *DIVIDED_KINDS, *ROUNDS_KINDS} == CHILDREN.keys()
+    assert {*CAPTURED_KINDS, *DIVIDED_KINDS, *ROUNDS_KINDS} == CHILDREN.keys()
