@@ -13,8 +13,11 @@ from bench import (
     example_runs,
     fifty_workers,
     netshaper,
+    profiler,
+    profiling_search,
     scheduling,
     simulation,
+    sweep,
     traces,
 )
 from bench.figures import Figure, machine_reference, write
@@ -26,7 +29,9 @@ AREAS: dict[str, Sequence[Callable[[], Iterator[Figure]]]] = {
     "scheduling": (scheduling.measure,),
     "simulation": (simulation.measure,),
     "cassini": (cassini.measure,),
+    "profiler": (profiling_search.measure, profiler.measure),
     "traces": (traces.measure,),
+    "sweep": (sweep.measure,),
 }
 
 
