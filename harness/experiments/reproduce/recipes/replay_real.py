@@ -64,21 +64,21 @@ QUICK = Size(JOBS[:1], iterations=20, profiled=30, repetitions=1)
 
 
 @dataclass(frozen=True)
-class Tested:
+class RealOrReplayed:
     """Mean iteration time of the tested job in one arm of one repetition."""
 
     mean_s: float
     verdict: Verdict
 
 
-Measured = Mapping[tuple[str, str, int], Tested]
+Measured = Mapping[tuple[str, str, int], RealOrReplayed]
 """By (job, arm, repetition)."""
 
 
 def _run(size: Size, data: Path, seeds: int | None, say: Say) -> Reproduction:
     del data  # the jobs are ours
     profiles, interrupted = profile_jobs(size.jobs, size.profiled, say)
-    measured: dict[tuple[str, str, int], Tested] = {}
+    measured: dict[tuple[str, str, int], RealOrReplayed] = {}
     repeated = 0
     if not interrupted:
         with tempfile.TemporaryDirectory(prefix="roundelay-") as directory:
@@ -102,14 +102,16 @@ def _cases(
             yield Case(job.name, repetition, scenario(job, known, size.iterations, directory))
 
 
-def _take(measured: dict[tuple[str, str, int], Tested], case: Case, result: ArmResult) -> None:
+def _take(
+    measured: dict[tuple[str, str, int], RealOrReplayed], case: Case, result: ArmResult
+) -> None:
     measurement = result.measurement
     if measurement is None or measurement.interrupted:
         return
     times_s = [
         row.iteration_s for row in measurement.iterations if row.job == TESTED and row.counted
     ]
-    measured[case.name, result.arm.name, case.seed] = Tested(
+    measured[case.name, result.arm.name, case.seed] = RealOrReplayed(
         float(np.mean(times_s)), measurement.verdict
     )
 
