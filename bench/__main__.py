@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bench import (
     cassini,
+    demand,
     emulated_deployment,
     emulated_rounds,
     example_runs,
@@ -30,6 +31,7 @@ AREAS: dict[str, Sequence[Callable[[], Iterator[Figure]]]] = {
     "simulation": (simulation.measure,),
     "cassini": (cassini.measure,),
     "profiler": (profiling_search.measure, profiler.measure),
+    "demand": (demand.measure,),
     "traces": (traces.measure,),
     "sweep": (sweep.measure,),
 }

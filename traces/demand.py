@@ -107,8 +107,36 @@ class DemandCurve:
     phases: tuple[Phase, ...]
 
 
-def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:
-    """The curve of the first worker's traffic when it alone uses a link of ``line_rate_bps``.
+@dataclass(frozen=True)
+class SentTransfer:
+    """When a transfer goes out, on the clock of its iteration.
+
+    ready_s: when its data are ready, with what computing waited before. rate_bps: at which it goes
+    out from ``start_s`` to ``end_s``. is_own: the first worker sends it, and not only others.
+    """
+
+    transfer: Transfer
+    ready_s: float
+    start_s: float
+    end_s: float
+    rate_bps: float
+    is_own: bool
+
+
+@dataclass(frozen=True)
+class DedicatedIteration:
+    """One iteration whose job has a link for itself.
+
+    computing: (start_s, end_s) of the stretches between which computing waits for the network.
+    """
+
+    period_s: float
+    computing: tuple[tuple[float, float], ...]
+    transfers: tuple[SentTransfer, ...]
+
+
+def dedicated_iteration(demand: Demand, line_rate_bps: float) -> DedicatedIteration:
+    """The first worker's iteration when it alone uses a link of ``line_rate_bps``.
 
     Transfers go out in order, each at the line rate or its own limit; a blocking one holds the
     compute timeline, also where only others send. The period is the dedicated iteration time
@@ -116,25 +144,44 @@ def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:
     """
     if line_rate_bps <= 0:
         raise ValueError(f"the line rate is {line_rate_bps} bps, and must be more than 0")
-    phases: list[Phase] = []
+    sent: list[SentTransfer] = []
+    computing: list[tuple[float, float]] = []
     network_free_s = 0.0
     others_end_s = 0.0
     held_s = 0.0
+    resumed_s = 0.0
     for transfer in demand.transfers:
         rate_bps = min(line_rate_bps, transfer.rate_limit_bps or line_rate_bps)
         ready_s = transfer.ready_s + held_s
         sent_bytes = transfer.sent_bytes(_FIRST_RANK)
         start_s = max(ready_s, network_free_s) if sent_bytes else ready_s
         end_s = start_s + (sent_bytes or transfer.bytes) * 8 / rate_bps
+        sent.append(SentTransfer(transfer, ready_s, start_s, end_s, rate_bps, sent_bytes > 0))
         if transfer.blocking:
             held_s += max(0.0, end_s - ready_s)
-        if not sent_bytes:
-            others_end_s = max(others_end_s, end_s)
-            continue
-        network_free_s = end_s
-        if phases and phases[-1].end_s == start_s and phases[-1].rate_bps == rate_bps:
-            phases[-1] = Phase(phases[-1].start_s, end_s, rate_bps)
+            computing.append((resumed_s, ready_s))
+            resumed_s = end_s
+        if sent_bytes:
+            network_free_s = end_s
         else:
-            phases.append(Phase(start_s, end_s, rate_bps))
-    period_s = max(demand.compute_s + held_s, network_free_s, others_end_s, demand.input_s)
-    return DemandCurve(period_s, tuple(phases))
+            others_end_s = max(others_end_s, end_s)
+    computing.append((resumed_s, demand.compute_s + held_s))
+    return DedicatedIteration(
+        max(demand.compute_s + held_s, network_free_s, others_end_s, demand.input_s),
+        tuple((start_s, end_s) for start_s, end_s in computing if end_s > start_s),
+        tuple(sent),
+    )
+
+
+def demand_curve(demand: Demand, line_rate_bps: float) -> DemandCurve:
+    """The curve of the first worker's traffic in its dedicated iteration."""
+    iteration = dedicated_iteration(demand, line_rate_bps)
+    phases: list[Phase] = []
+    for sent in iteration.transfers:
+        if not sent.is_own:
+            continue
+        if phases and (phases[-1].end_s, phases[-1].rate_bps) == (sent.start_s, sent.rate_bps):
+            phases[-1] = Phase(phases[-1].start_s, sent.end_s, sent.rate_bps)
+        else:
+            phases.append(Phase(sent.start_s, sent.end_s, sent.rate_bps))
+    return DemandCurve(iteration.period_s, tuple(phases))

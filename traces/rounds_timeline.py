@@ -110,7 +110,7 @@ def _server_events(run: RunTables, pids: Iterator[int]) -> Iterator[Event]:
         process[int(server)] = next(pids)
         whose = "all servers" if server < 0 else f"server {server}"
         yield from _named(process[int(server)], f"{run.name}: {whose}")
-    for lease, gpus in _with_gpus(run.leases):
+    for lease, gpus in with_gpus(run.leases):
         pid = process[int(lease.server)]
         first_gpu[str(lease.job), int(lease.server)].append((float(lease.from_s), gpus[0]))
         arguments = {
@@ -159,7 +159,7 @@ def _step_events(
         yield {**place, "cat": "step", "name": name, **_span(start_s, float(step.end_s))}
 
 
-def _with_gpus(leases: pd.DataFrame) -> Iterator[tuple[Any, list[int]]]:
+def with_gpus(leases: pd.DataFrame) -> Iterator[tuple[Any, list[int]]]:
     """(lease, the numbers of its GPUs on its server), in order of their beginning.
 
     The tables say how many GPUs a lease has. Which ones is decided here: those that the job had

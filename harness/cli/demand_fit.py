@@ -26,6 +26,7 @@ from traces.quantities import (
 )
 from traces.run_directory import give_to_caller
 
+_HEAD_BYTES = 2**16  # far more than the header of a packed file
 _MOST_SHOWN = 10  # outliers in the table
 _LEAST_WORKERS = 2  # one alone sends nothing
 _SHORTEST_S, _LONGEST_S = 1e-6, 60.0
@@ -90,7 +91,7 @@ def fit(
     """Find the iterations in bytes over time, and what one of them sends.
 
     FILE is CSV with the columns time_s (or time_ms, time_us, time_ns) and sent_bytes, or a capture
-    of packets (pcap, pcapng). Outlying iterations are said and left out.
+    of packets (pcap, pcapng; also packed, .gz). Outlying iterations are said and left out.
 
     \b
     Example:
@@ -122,7 +123,7 @@ def fit(
     give_to_caller(target)
     if as_json:
         print_json(_document(series, fitted, profile, target))
-    _print(series, fitted)
+    print_fit(series, fitted)
     console.print(f"profile: {target.resolve()}", soft_wrap=True, markup=False)
 
 
@@ -148,7 +149,7 @@ def _interval_s(text: str) -> float:
 def _series(file: Path, counting: Counting | None, packets: PacketOptions) -> LoadSeries:
     try:
         with file.open("rb") as stream:
-            head = stream.read(4)
+            head = stream.read(_HEAD_BYTES)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise BadInputError(problem, allowed="CSV, pcap or pcapng", file=file) from None
@@ -175,7 +176,8 @@ def _document(
     }
 
 
-def _print(series: LoadSeries, fitted: SeriesFit) -> None:
+def print_fit(series: LoadSeries, fitted: SeriesFit) -> None:
+    """What was found in ``series``, and what is to be known of it."""
     for note in series.notes:
         console.print(f"note: {note}", soft_wrap=True, markup=False)
     if series.num_gaps:

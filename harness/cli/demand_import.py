@@ -63,11 +63,13 @@ def import_(
     """Turn a trace of communication into a profile with a Demand.
 
     FORMAT is kineto (the PyTorch profiler), aicb, simai, chakra or nccl-inspector; told by what
-    FILE holds where left out. Chakra has a FILE for each rank.
+    FILE holds where left out. Chakra has a FILE for each rank; those of kineto's other ranks tell
+    waiting for slower ranks from waiting for the network.
 
     \b
     Example:
       roundelay demand import trace.json.gz -o resnet50.json
+      roundelay demand import kineto rank*.json.gz
       roundelay demand import simai workload.txt --group-size dp=16
       roundelay demand import chakra all_reduce.*.et
     """

@@ -9,16 +9,20 @@ from typing import Any
 
 import pytest
 
-from traces.communication_trace import CommunicationImport
+from traces.communication_trace import CommunicationImport, ImportOptions
 from traces.demand import Pattern
 from traces.errors import BadInputError
 from traces.formats import json_stream, kineto_events
 from traces.formats.collectives import operation_of, wire_factor
-from traces.formats.kineto import import_kineto
+from traces.formats.communication_formats import import_communication
 from traces.model_profile import read_profile, write_profile
 
 REAL_TRACES = Path(__file__).parents[3] / "shared" / "data" / "kineto"
 COMPUTE_STREAM, NCCL_STREAM = 7, 40
+
+
+def import_kineto(*files: Path, model: str | None = None) -> CommunicationImport:
+    return import_communication(files, "kineto", ImportOptions(model))
 
 
 class Trace:
@@ -65,6 +69,7 @@ class Trace:
         group: int = 4,
         record: bool = True,
         kernel: bool = True,
+        **more: Any,
     ) -> None:
         correlation = self._launch(issued)
         args: dict[str, Any] = {
@@ -74,7 +79,7 @@ class Trace:
             "In msg nelems": elements,
             "Out msg nelems": elements // 2,
             "Group size": group,
-        }
+        } | more
         if record:
             self._add("cpu_op", "record_param_comms", issued, 0.1, **args)
         if kernel:
@@ -84,6 +89,11 @@ class Trace:
                 "kernel", "ncclKernel_X", start, length, NCCL_STREAM, **noted,
                 correlation=correlation,
             )  # fmt: skip
+
+    def coalesced(self, start: float, length: float, issued: float) -> None:
+        """A kernel that names no collective, as the end of a group launches it."""
+        correlation = self._launch(issued)
+        self._add("kernel", "ncclDevKernel_X", start, length, NCCL_STREAM, correlation=correlation)
 
     def copy(self, name: str, start: float, length: float) -> None:
         self._add("gpu_memcpy", name, start, length, tid=COMPUTE_STREAM + 1)
@@ -403,6 +413,145 @@ def test_gzip_is_known_by_its_first_bytes(trace: Trace, tmp_path: Path) -> None:
     packed = import_kineto(file, model="named")
     assert packed.profile.demand == plain.profile.demand
     assert packed.profile.model == "named"
+
+
+def ranks_of(folder: Path, *traces: Trace) -> list[Path]:
+    """Files of the ranks of one job."""
+    files = []
+    for rank, trace in enumerate(traces):
+        trace.header["distributedInfo"] = {"rank": rank, "world_size": len(traces)}
+        files.append(folder / f"rank{rank}.json")
+        files[-1].write_text(json.dumps(trace.document()), encoding="utf-8")
+    return files
+
+
+def waiting(trace: Trace, ready: float, clock: float = 0.0, **more: Any) -> None:
+    """A step of 100 ms: compute until ``ready``, an all-reduce to 80, the optimizer.
+
+    clock: ms that this rank's clock is ahead.
+    """
+    trace.step(1, clock, 100)
+    trace.compute(clock + 1, ready - 1, launch=clock + 1)
+    trace.collective(clock + ready, 80 - ready, issued=clock + 2, **more)
+    trace.compute(clock + 80, 10, launch=clock + 3)
+
+
+@pytest.mark.parametrize("sequence", [{}, {"Seq": 17}], ids=["by place", "by sequence number"])
+def test_waiting_for_a_slower_rank_is_no_time_of_the_network(
+    tmp_path: Path, sequence: dict[str, int]
+) -> None:
+    fast, slow = Trace(), Trace()
+    waiting(fast, 40, **sequence)
+    waiting(slow, 60, clock=7.5, **sequence)
+    files = ranks_of(tmp_path, fast, slow)
+    for first, second in (files, files[::-1]):
+        imported = import_kineto(first, second)
+        demand = imported.profile.demand
+        assert demand.compute_s == pytest.approx(0.080)
+        assert demand.transfers[0].ready_s == pytest.approx(0.060)
+        assert demand.transfers[0].blocking
+        assert "beside those of 1 other rank" in imported.profile.source
+    assert noted(import_kineto(*files), "waited for slower ranks for 20 ms of an iteration")
+    alone = import_kineto(files[0])
+    assert alone.profile.demand.compute_s == pytest.approx(0.060)
+    assert noted(alone, "taken as waiting for the network")
+
+
+def test_ranks_are_compared_by_their_sequence_numbers_before_places(tmp_path: Path) -> None:
+    first, other = Trace(), Trace()
+    waiting(first, 40, Seq=5)
+    waiting(other, 60, Seq=6)
+    imported = import_kineto(*ranks_of(tmp_path, first, other))
+    assert imported.profile.demand.compute_s == pytest.approx(0.060)
+    assert noted(imported, "in the trace of no other rank", "1 collective")
+
+
+def test_groups_of_other_ranks_are_others(tmp_path: Path) -> None:
+    first, other = Trace(), Trace()
+    waiting(first, 40, **{"Process Group Name": "3"})
+    waiting(other, 60, **{"Process Group Name": "4"})
+    imported = import_kineto(*ranks_of(tmp_path, first, other))
+    assert imported.profile.demand.compute_s == pytest.approx(0.060)
+
+
+def test_sends_are_not_compared_and_other_programs_are_told(tmp_path: Path) -> None:
+    first, other = Trace(), Trace()
+    waiting(first, 40, name="send")
+    waiting(other, 60, name="recv")
+    imported = import_kineto(*ranks_of(tmp_path, first, other))
+    assert imported.profile.demand.compute_s == pytest.approx(0.060)
+    assert noted(imported, "1 of 2 ranks communicate otherwise")
+    assert not noted(imported, "in the trace of no other rank")
+
+
+def test_missing_ranks_are_told(tmp_path: Path) -> None:
+    traces = [Trace() for _ in range(3)]
+    for trace in traces:
+        waiting(trace, 40)
+    imported = import_kineto(*ranks_of(tmp_path, *traces)[:2])
+    assert noted(imported, "traces of 2 of 3 ranks")
+
+
+def test_files_that_are_no_ranks_of_one_job(tmp_path: Path) -> None:
+    traces = [Trace(), Trace()]
+    for trace in traces:
+        waiting(trace, 40)
+    files = ranks_of(tmp_path, *traces)
+    with pytest.raises(BadInputError, match="is of rank 0, as is") as caught:
+        import_kineto(files[0], files[0])
+    assert caught.value.key == "distributedInfo"
+    traces[1].header["distributedInfo"]["world_size"] = 8
+    files[1].write_text(json.dumps(traces[1].document()), encoding="utf-8")
+    with pytest.raises(BadInputError, match="a job of 8 ranks") as caught:
+        import_kineto(*files)
+    assert caught.value.file == files[1]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_coalesced_collectives_share_the_kernel_that_names_none(
+    trace: Trace, tmp_path: Path, named: bool
+) -> None:
+    trace.step(1, 0, 100)
+    trace.compute(1, 9, launch=1)
+    trace.collective(10, 5, issued=2, elements=500)
+    trace.compute(15, 15, launch=3)
+    for issued, elements in ((4.0, 1000), (4.1, 3000)):
+        trace.collective(0, 0, issued=issued, elements=elements, kernel=False)
+    if named:
+        trace.collective(30, 20, issued=4.2, name="endCoalescing", elements=0)
+    else:
+        trace.coalesced(30, 20, issued=4.2)
+    trace.collective(50, 5, issued=5, elements=700)
+    trace.compute(55, 10, launch=6)
+    imported = trace.run(tmp_path)
+    collectives = imported.iterations[0].collectives
+    assert [one.elements for one in collectives] == [500, 1000, 3000, 700]
+    assert [one.start_s for one in collectives] == pytest.approx([0.010, 0.030, 0.030, 0.050])
+    assert noted(imported, "2 collectives had no NCCL kernel of their own", "coalesced")
+    assert not noted(imported, "left out")
+    assert not noted(imported, "when the host issued them")
+
+
+def test_a_kernel_that_nothing_was_issued_for_is_counted(trace: Trace, tmp_path: Path) -> None:
+    overlapped(trace, 1, 0)
+    trace.coalesced(85, 5, issued=60)
+    assert noted(trace.run(tmp_path), "left out 1 collective:", "does not say its name")
+
+
+def test_a_group_without_a_size_is_that_of_its_ranks_or_the_job(
+    trace: Trace, tmp_path: Path
+) -> None:
+    trace.step(1, 0, 100)
+    unsized: dict[str, Any] = {"Group size": None}
+    trace.collective(20, 10, issued=19, **unsized, **{"Process Group Ranks": "[0, 2]"})
+    trace.collective(40, 10, issued=39, **unsized, **{"Process Group Ranks": "[0, 1, ...]"})
+    imported = trace.run(tmp_path)
+    assert [one.group_size for one in imported.iterations[0].collectives] == [2, 4]
+    assert noted(imported, "the size of its group is not said", "1 collective")
+    trace.header = {}
+    imported = trace.run(tmp_path)
+    assert [one.group_size for one in imported.iterations[0].collectives] == [2]
+    assert noted(imported, "left out 1 collective:", "how many workers the group")
 
 
 def refusal(file: Path) -> BadInputError:

@@ -7,7 +7,8 @@ import re
 from traces.demand import Pattern
 
 # Marks of the host's own bookkeeping. A barrier moves one element, which is nothing here.
-MOVES_NOTHING = frozenset({"barrier", "init", "end", "wait", "startcoalescing", "endcoalescing"})
+COALESCING = frozenset({"startcoalescing", "endcoalescing", "coalesced"})
+MOVES_NOTHING = frozenset({"barrier", "init", "end", "wait"}) | COALESCING
 
 # One operation has many spellings: _allgather_base, allgather_into_tensor_coalesced, all_to_allv.
 _SPELLING = re.compile(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from traces.communication_trace import CommunicationFormat, CommunicationImport, ImportOptions
 from traces.errors import BadInputError
 from traces.formats import aicb, chakra, kineto, nccl_inspector, simai
-from traces.formats.json_stream import GZIP_MAGIC
+from traces.formats.json_stream import unpacked_head
 
 COMMUNICATION_FORMATS: dict[str, CommunicationFormat] = {
     each.name: each
@@ -66,7 +65,7 @@ def _allowed() -> str:
 def _told(file: Path) -> CommunicationFormat:
     try:
         with file.open("rb") as stream:
-            head = _unpacked(stream.read(_HEAD_BYTES))
+            head = unpacked_head(stream.read(_HEAD_BYTES), _UNPACKED_HEAD_BYTES)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise BadInputError(problem, allowed=_allowed(), file=file) from None
@@ -74,13 +73,3 @@ def _told(file: Path) -> CommunicationFormat:
         if each.is_format(head):
             return each
     raise BadInputError("its format is not known", allowed=_allowed(), file=file, line=1)
-
-
-def _unpacked(head: bytes) -> bytes:
-    """The first bytes of what ``head`` begins, packed with gzip or not; empty if damaged."""
-    if not head.startswith(GZIP_MAGIC):
-        return head
-    try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, _UNPACKED_HEAD_BYTES)
-    except zlib.error:
-        return b""

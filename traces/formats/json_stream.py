@@ -73,6 +73,17 @@ def unpacked(raw: io.BufferedReader) -> io.BufferedReader:
     return raw
 
 
+def unpacked_head(head: bytes, most_bytes: int) -> bytes:
+    """The first bytes of what ``head`` begins, packed with gzip or not; empty where it is
+    damaged."""
+    if not head.startswith(GZIP_MAGIC):
+        return head[:most_bytes]
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, most_bytes)
+    except zlib.error:
+        return b""
+
+
 def _refusal(problem: str, file: Path, reader: _LineReader | None) -> BadInputError:
     line, key = (None, None) if reader is None else (reader.line, reader.section)
     return BadInputError(problem, allowed=_ALLOWED, file=file, line=line, key=key)

@@ -8,18 +8,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from traces.communication_trace import CommunicationFormat, CommunicationImport, ImportOptions
+from traces.communication_trace import (
+    CommunicationFormat,
+    CommunicationImport,
+    ImportOptions,
+    IterationRecord,
+)
 from traces.errors import BadInputError
-from traces.formats.communication_notes import notes_on_iterations, notes_on_transfers
-from traces.formats.kineto_collectives import WITHOUT_SIZES, find_collectives
+from traces.formats.communication_notes import counted, notes_on_iterations, notes_on_transfers
+from traces.formats.kineto_collectives import WITHOUT_SIZES, FoundCollectives, find_collectives
 from traces.formats.kineto_events import KinetoEvents, Step, read_kineto_events
 from traces.formats.kineto_iterations import measure_iterations
-from traces.formats.kineto_notes import note_on_waiting, notes_on_collectives, notes_on_trace
+from traces.formats.kineto_notes import (
+    note_on_waiting,
+    notes_on_collectives,
+    notes_on_ranks,
+    notes_on_trace,
+)
+from traces.formats.kineto_ranks import ComparedRanks, RanksOfJob
 from traces.formats.kineto_timeline import launch_times
 from traces.formats.usual_iteration import (
     demand_of,
@@ -37,26 +49,84 @@ _ALLOWED = (
 )
 
 
-def import_kineto(file: Path, model: str | None = None) -> CommunicationImport:
-    """Read the trace of one rank (.json, plain or gzip) into a profile with its Demand.
+def import_kineto(files: Sequence[Path], options: ImportOptions) -> CommunicationImport:
+    """Read the traces of one rank or more (.json, plain or gzip) into a profile with its Demand.
 
-    The demand is that of the most common sequence of collectives: medians over the iterations that
-    have it. The last transfer is ``blocking`` where computing goes on after it (the optimizer), and
-    so is every transfer that computing stood still for. A blocking transfer holds the timeline from
-    the time it is ready; work that the trace overlaps with it then comes after it.
+    The demand is that of the first file's rank, and of its most common sequence of collectives:
+    medians over the iterations that have it. The last transfer is ``blocking`` where computing goes
+    on after it (the optimizer), and so is every transfer that computing stood still for. A blocking
+    transfer holds the timeline from the time it is ready; work that the trace overlaps with it then
+    comes after it. The traces of other ranks tell how long kernels waited for slower ranks, which
+    is computing of the job.
 
-    model: the profile's name for it; the file's name by default. Raises BadInputError.
+    Raises BadInputError.
     """
+    rank = _read_rank(files[0])
+    ranks = RanksOfJob(rank.steps, rank.found.collectives, rank.events.nccl_kernels)
+    seen = {rank.events.rank: files[0]}
+    for file in files[1:]:
+        other = _read_rank(file)
+        _check_same_job(rank, other, seen)
+        ranks.add(other.steps, other.found.collectives, other.events.nccl_kernels)
+    compared = ranks.compared()
+    events = replace(rank.events, nccl_kernels=compared.kernels)
+    iterations = measure_iterations(events, rank.steps, rank.found.collectives)
+    return _imported(rank, iterations, compared, options)
+
+
+@dataclass(frozen=True)
+class _Rank:
+    """One file. steps: in order of time, apart from each other."""
+
+    file: Path
+    events: KinetoEvents
+    steps: list[Step]
+    found: FoundCollectives
+
+
+def _read_rank(file: Path) -> _Rank:
     events = read_kineto_events(file)
     launched_s = launch_times(events, [kernel.correlation for kernel in events.nccl_kernels])
     began_s = np.array([kernel.start_s for kernel in events.nccl_kernels], dtype=np.float64)
     kernel_issued_s = np.where(np.isnan(launched_s), began_s, launched_s).tolist()
-    collectives, left_out = find_collectives(events.records, events.nccl_kernels, kernel_issued_s)
-    if not collectives:
+    found = find_collectives(
+        events.records, events.nccl_kernels, kernel_issued_s, events.world_size
+    )
+    if not found.collectives:
         raise BadInputError(
-            _why_nothing_moves(left_out), allowed=_ALLOWED, file=file, key="traceEvents"
+            _why_nothing_moves(found.left_out), allowed=_ALLOWED, file=file, key="traceEvents"
         )
-    iterations = measure_iterations(events, _checked_steps(events, file), collectives)
+    return _Rank(file, events, _checked_steps(events, file), found)
+
+
+def _check_same_job(first: _Rank, other: _Rank, seen: dict[int | None, Path]) -> None:
+    """``other`` goes into ``seen``. Raises BadInputError where it is no other rank of the job."""
+    sizes = first.events.world_size, other.events.world_size
+    if None not in sizes and sizes[0] != sizes[1]:
+        raise BadInputError(
+            f"is of a job of {sizes[1]} ranks, and {first.file} of one of {sizes[0]}",
+            allowed="traces of one job",
+            file=other.file,
+            key="distributedInfo",
+        )
+    rank = other.events.rank
+    if rank is not None and rank in seen:
+        raise BadInputError(
+            f"is of rank {rank}, as is {seen[rank]}",
+            allowed="one file for each rank",
+            file=other.file,
+            key="distributedInfo",
+        )
+    seen[rank] = other.file
+
+
+def _imported(
+    rank: _Rank,
+    iterations: Sequence[IterationRecord],
+    compared: ComparedRanks,
+    options: ImportOptions,
+) -> CommunicationImport:
+    events, found, file = rank.events, rank.found, rank.file
     representative = most_common(iterations)
     if not representative:
         raise BadInputError(
@@ -70,21 +140,22 @@ def import_kineto(file: Path, model: str | None = None) -> CommunicationImport:
         raise BadInputError(
             "its rank only receives", allowed=_ALLOWED, file=file, key="traceEvents"
         )
-    outside = len(collectives) - sum(len(iteration.collectives) for iteration in iterations)
-    left_out += Counter({"issued outside every 'ProfilerStep#N' span": outside})
-    num_gpus = max(events.world_size or 0, *(one.group_size for one in collectives))
+    outside = len(found.collectives) - sum(len(one.collectives) for one in iterations)
+    left_out = found.left_out + Counter({"issued outside every 'ProfilerStep#N' span": outside})
+    num_gpus = max(events.world_size or 0, *(one.group_size for one in found.collectives))
     profile = ModelProfile(
-        model=model or _model_name(file),
+        model=options.model or _model_name(file),
         num_gpus=num_gpus,
         gpu_type=events.gpu_type,
         demand=demand_of(parts.sent, median([iteration.compute_s for iteration in representative])),
         provenance="measured",
-        source=_source(file, events, len(representative)),
+        source=_source(rank, compared.count, len(representative)),
         measured_iteration_s=measured_s(representative),
     )
     notes = (
-        *notes_on_collectives(left_out, collectives),
+        *notes_on_collectives(left_out, found),
         *notes_on_iterations(iterations, representative),
+        *notes_on_ranks(compared, events.world_size, len(rank.steps)),
         note_on_waiting(representative),
         *notes_on_transfers(
             [slot[0] for slot in parts.received],
@@ -93,7 +164,7 @@ def import_kineto(file: Path, model: str | None = None) -> CommunicationImport:
         ),
         *notes_on_trace(events, representative, num_gpus),
     )
-    return CommunicationImport(profile, iterations, notes)
+    return CommunicationImport(profile, tuple(iterations), notes)
 
 
 def _checked_steps(events: KinetoEvents, file: Path) -> list[Step]:
@@ -130,15 +201,16 @@ def _model_name(file: Path) -> str:
     return file.name.removesuffix(".gz").removesuffix(".json") or file.name
 
 
-def _source(file: Path, events: KinetoEvents, num_iterations: int) -> str:
+def _source(first: _Rank, num_ranks: int, num_iterations: int) -> str:
+    events = first.events
     rank = "" if events.rank is None else f", rank {events.rank}"
     if events.rank is not None and events.world_size is not None:
         rank += f" of {events.world_size}"
     nccl = "" if events.nccl_version is None else f", NCCL {events.nccl_version}"
-    plural = "" if num_iterations == 1 else "s"
+    others = "" if num_ranks == 1 else f", beside those of {counted(num_ranks - 1, 'other rank')}"
     return (
-        f"PyTorch profiler (Kineto) trace {file.name}{rank}{nccl}, "
-        f"{num_iterations} iteration{plural}"
+        f"PyTorch profiler (Kineto) trace {first.file.name}{rank}{nccl}{others}, "
+        f"{counted(num_iterations, 'iteration')}"
     )
 
 
@@ -148,8 +220,10 @@ def _is_kineto(head: bytes) -> bool:
     )
 
 
-def _read(files: Sequence[Path], options: ImportOptions) -> CommunicationImport:
-    return import_kineto(files[0], options.model)
-
-
-FORMAT = CommunicationFormat("kineto", "a PyTorch profiler trace of one rank", _read, _is_kineto)
+FORMAT = CommunicationFormat(
+    "kineto",
+    "PyTorch profiler traces of one rank or more, one file a rank",
+    import_kineto,
+    _is_kineto,
+    one_file_per_rank=True,
+)

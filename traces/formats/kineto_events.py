@@ -25,6 +25,7 @@ MAX_TIME_US = 1e18  # 30,000 years; beyond it, sums of times would lose whole it
 UNKNOWN_ID = -1
 
 _STEP_NAME = re.compile(r"ProfilerStep#\d+")
+_RANKS = re.compile(r"\[\d+(?:, ?\d+)*\]")
 _GPU_COPIES = frozenset({"gpu_memcpy", "gpu_memset"})
 _RUNTIME = frozenset({"cuda_runtime", "cuda_driver"})
 _EXPECTED = "a trace as torch.profiler exports it"
@@ -41,12 +42,18 @@ class Step:
 
 @dataclass(frozen=True)
 class CollectiveMetadata:
-    """What the process group noted; ``elements`` of the larger of input and output."""
+    """What the process group noted; ``elements`` of the larger of input and output.
+
+    group_size: None where it is not said. group: what ranks call the process group, empty where
+    they do not. sequence: the number of the collective in its group, as recent versions count.
+    """
 
     name: str
     dtype: str
     elements: int
-    group_size: int
+    group_size: int | None
+    group: str
+    sequence: int | None
 
 
 @dataclass(frozen=True)
@@ -248,10 +255,25 @@ def _metadata(arguments: Mapping[str, object]) -> CollectiveMetadata | None:
     name, dtype = arguments.get("Collective name"), arguments.get("dtype")
     sizes = [_whole(arguments.get(f"{way} msg nelems")) for way in ("In", "Out")]
     known = [size for size in sizes if size is not None]
-    group_size = _whole(arguments.get("Group size"))
-    if not isinstance(name, str) or not isinstance(dtype, str) or not known or group_size is None:
+    if not isinstance(name, str) or not isinstance(dtype, str) or not known:
         return None
-    return CollectiveMetadata(name[:MAX_NAME_CHARS], dtype[:MAX_NAME_CHARS], max(known), group_size)
+    return CollectiveMetadata(
+        name[:MAX_NAME_CHARS],
+        dtype[:MAX_NAME_CHARS],
+        max(known),
+        _group_size(arguments),
+        str(arguments.get("Process Group Name", ""))[:MAX_NAME_CHARS],
+        _whole(arguments.get("Seq")),
+    )
+
+
+def _group_size(arguments: Mapping[str, object]) -> int | None:
+    """As it is noted, or as many as there are ranks, whose list may be cut short with dots."""
+    size = _whole(arguments.get("Group size"))
+    ranks = arguments.get("Process Group Ranks")
+    if size is None and isinstance(ranks, str) and _RANKS.fullmatch(ranks):
+        return ranks.count(",") + 1
+    return size
 
 
 def _whole(value: object) -> int | None:

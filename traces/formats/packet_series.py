@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import ipaddress
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from traces.errors import BadInputError
+from traces.formats.json_stream import unpacked, unpacked_head
 from traces.formats.packet_headers import LINK_TYPES, Kind, ip_packets, knows_link
 from traces.formats.packets import CutShort, PacketBatch
 from traces.formats.pcap import MAGICS, read_pcap
@@ -21,6 +24,7 @@ from traces.load_series import LoadSeries
 
 _MOST_CELLS = 2**24  # of hosts and intervals; 8 bytes each, and as much again to grow into
 _SHOWN_HOSTS = 3
+_WHOLE = "a whole capture file, plain or packed with gzip"
 _NAMES = {Kind.TCP: "TCP", Kind.ROCE: "RoCEv2", Kind.UDP: "UDP", Kind.OTHER: "other IP"}
 
 _Address = tuple[int, int]
@@ -42,25 +46,30 @@ class PacketOptions:
 
 
 def is_capture(head: bytes) -> bool:
-    """Whether a file that begins so is a capture of packets."""
-    return head[:4] in (*MAGICS, MAGIC)
+    """Whether a file that begins so is a capture of packets, plain or packed with gzip."""
+    return unpacked_head(head, len(MAGIC)) in (*MAGICS, MAGIC)
 
 
 def read_packets(file: Path, options: PacketOptions) -> LoadSeries:
     """The bytes on the wire of a pcap or pcapng ``file``, by even intervals from its first packet.
 
-    Memory grows with hosts and intervals, up to 256 MiB, and not with packets. Raises BadInputError
-    for what is no such file, is damaged, or has none of the packets.
+    A packed file (gzip) is known by its first bytes. Memory grows with hosts and intervals, up to
+    256 MiB, and not with packets. Raises BadInputError for what is no such file, is damaged, or has
+    none of the packets.
     """
     counts = _Counts(file, options, _address(options.sender), _address(options.receiver))
     cut_short = None
     try:
-        with file.open("rb") as stream:
+        with file.open("rb") as raw, unpacked(raw) as stream:
             for batch in _batches(stream, file):
                 if isinstance(batch, CutShort):
                     cut_short = batch
                 else:
                     counts.add(batch)
+    except EOFError:
+        raise BadInputError("the packed file ends too early", allowed=_WHOLE, file=file) from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise BadInputError(f"cannot be unpacked: {error}", allowed=_WHOLE, file=file) from None
     except OSError as error:
         raise BadInputError(
             f"cannot be read: {error.strerror}", allowed="a capture file", file=file
@@ -68,9 +77,8 @@ def read_packets(file: Path, options: PacketOptions) -> LoadSeries:
     return counts.series(cut_short)
 
 
-def _batches(stream: BinaryIO, file: Path) -> Iterator[PacketBatch | CutShort]:
-    is_pcapng = stream.read(4) == MAGIC
-    stream.seek(0)
+def _batches(stream: BufferedReader, file: Path) -> Iterator[PacketBatch | CutShort]:
+    is_pcapng = stream.peek(len(MAGIC)).startswith(MAGIC)
     return read_pcapng(stream, file) if is_pcapng else read_pcap(stream, file)
 
 
@@ -237,8 +245,10 @@ def _distinct(hosts: NDArray[np.uint64]) -> tuple[list[_Address], NDArray[np.int
     """The distinct ones of ``hosts``, shape (n, 2), and which of them each is."""
     if not len(hosts):
         return [], np.zeros(0, dtype=np.int64)
-    high, high_index = np.unique(hosts[:, 0], return_inverse=True)
     low, low_index = np.unique(hosts[:, 1], return_inverse=True)
+    if (hosts[:, 0] == hosts[0, 0]).all():  # of IPv4, and found without sorting
+        return [(int(hosts[0, 0]), each) for each in low.tolist()], low_index.astype(np.int64)
+    high, high_index = np.unique(hosts[:, 0], return_inverse=True)
     both, index = np.unique(high_index * len(low) + low_index, return_inverse=True)
     addresses = [(int(high[each // len(low)]), int(low[each % len(low)])) for each in both.tolist()]
     return addresses, index.astype(np.int64)

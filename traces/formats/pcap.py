@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
+from traces.compiled import compiled
 from traces.errors import BadInputError
 from traces.formats.packets import BLOCK_BYTES, MOST_PACKET_BYTES, CutShort, PacketBatch
 
 _MICROSECONDS, _NANOSECONDS = 0xA1B2C3D4, 0xA1B23C4D
 _FILE_HEADER_BYTES = 24
 _PACKET_HEADER_BYTES = 16
+_CAPTURED_AT = 8  # in a packet's header
 _LINK_TYPE_BITS = 0x0FFFFFFF
 """The others say how many bytes of checksum there are."""
 
@@ -40,40 +43,51 @@ def read_pcap(stream: BinaryIO, file: Path) -> Iterator[PacketBatch | CutShort]:
     order = "<" if header[:4] in MAGICS[::2] else ">"
     magic, link_type = struct.unpack(f"{order}I16xI", header)
     ticks_per_s = 10**9 if magic == _NANOSECONDS else 10**6
-    captured_at = struct.Struct(f"{order}8xI").unpack_from
     rest = b""
     before = 0
     while block := stream.read(BLOCK_BYTES):
         buffer = rest + block
-        starts = []
-        at, last = 0, len(buffer) - _PACKET_HEADER_BYTES
-        while at <= last:
-            behind = at + _PACKET_HEADER_BYTES + captured_at(buffer, at)[0]
-            if behind > len(buffer):
-                break
-            starts.append(at)
-            at = behind
-        if len(buffer) - at > _PACKET_HEADER_BYTES + MOST_PACKET_BYTES:
+        data = np.frombuffer(buffer, dtype=np.uint8)
+        starts, behind = _walk(data, order == ">")
+        if len(buffer) - behind > _PACKET_HEADER_BYTES + MOST_PACKET_BYTES:
             raise _damaged(file, before + len(starts), "is longer than 1 MiB")
-        rest = buffer[at:]
-        if starts:
-            yield _batch(buffer, starts, order, ticks_per_s, link_type, file, before)
+        rest = buffer[behind:]
+        if len(starts):
+            yield _batch(data, starts, order, ticks_per_s, link_type, file, before)
             before += len(starts)
     if rest:
         yield CutShort(len(rest))
 
 
+@compiled
+def _walk(data: NDArray[np.uint8], is_big_endian: bool) -> tuple[NDArray[np.int64], int]:
+    """Where the headers of the packets in ``data`` are that are whole, and where those end."""
+    starts = np.empty(len(data) // _PACKET_HEADER_BYTES + 1, dtype=np.int64)
+    count = 0
+    at = 0
+    while at + _PACKET_HEADER_BYTES <= len(data):
+        captured = 0
+        for byte in range(4):
+            place = _CAPTURED_AT + (byte if is_big_endian else 3 - byte)
+            captured = captured << 8 | int(data[at + place])
+        behind = at + _PACKET_HEADER_BYTES + captured
+        if behind > len(data):
+            break
+        starts[count] = at
+        count += 1
+        at = behind
+    return starts[:count].copy(), at
+
+
 def _batch(
-    buffer: bytes,
-    headers: list[int],
+    data: NDArray[np.uint8],
+    at: NDArray[np.int64],
     order: str,
     ticks_per_s: int,
     link_type: int,
     file: Path,
     before: int,
 ) -> PacketBatch:
-    data = np.frombuffer(buffer, dtype=np.uint8)
-    at = np.array(headers, dtype=np.int64)
     fields = data[at[:, None] + np.arange(_PACKET_HEADER_BYTES)].view(f"{order}u4")
     seconds, ticks, captured, original = fields.astype(np.int64).T
     wrong = (ticks >= ticks_per_s) | (captured > MOST_PACKET_BYTES) | (original > MOST_PACKET_BYTES)

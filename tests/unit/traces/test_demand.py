@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces.demand import Demand, Pattern, Phase, Transfer, demand_curve
+from traces.demand import Demand, Pattern, Phase, Transfer, dedicated_iteration, demand_curve
 
 LINE_RATE_BPS = 1e9
 SECOND_BYTES = LINE_RATE_BPS / 8
@@ -204,3 +204,27 @@ def test_phases_are_in_order_and_within_the_period(demand: Demand) -> None:
     assert edges == sorted(edges)
     assert all(0 <= t <= curve.period_s for t in edges)
     assert curve.period_s >= demand.compute_s
+
+
+@given(demands())
+def test_computing_takes_as_long_as_the_demand_says(demand: Demand) -> None:
+    iteration = dedicated_iteration(demand, LINE_RATE_BPS)
+    lengths_s = [end_s - start_s for start_s, end_s in iteration.computing]
+    assert all(length_s > 0 for length_s in lengths_s)
+    assert sum(lengths_s) == pytest.approx(demand.compute_s)
+    edges_s = [edge_s for span in iteration.computing for edge_s in span]
+    assert edges_s == sorted(edges_s)
+    assert edges_s[-1] <= iteration.period_s
+
+
+def test_computing_stands_still_for_blocking_transfers_alone() -> None:
+    demand = Demand(
+        1.0,
+        (seconds(0.25, 0.25), of_others(0.5, 0.5, blocking=True), seconds(0.25, 1.0)),
+    )
+    iteration = dedicated_iteration(demand, LINE_RATE_BPS)
+    assert iteration.computing == ((0.0, 0.5), (1.0, 1.5))
+    sent = [(each.ready_s, each.start_s, each.end_s) for each in iteration.transfers]
+    assert sent == [(0.25, 0.25, 0.5), (0.5, 0.5, 1.0), (1.5, 1.5, 1.75)]
+    assert [each.is_own for each in iteration.transfers] == [True, False, True]
+    assert iteration.period_s == 1.75

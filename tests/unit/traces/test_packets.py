@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from scapy.layers.l2 import ARP, CookedLinux, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapNgWriter, PcapWriter
 
+from bench.captures import CaptureShape, write_capture
 from tests.unit.traces.damage import damaged
 from traces.errors import BadInputError
 from traces.formats.packet_series import PacketOptions, is_capture, read_packets
@@ -160,6 +162,15 @@ def test_frames_of_roce_and_of_a_larger_mtu_are_no_merged_ones(tmp_path: Path) -
     assert series.sent_bytes.tolist() == [len(jumbo)]
 
 
+@pytest.mark.parametrize("captured_bytes", [1514, 96])
+def test_a_capture_of_many_blocks_loses_no_packet(tmp_path: Path, captured_bytes: int) -> None:
+    file = tmp_path / "capture"
+    packets, sent_bytes = write_capture(file, CaptureShape(captured_bytes), 20_000_000)
+    series = read_packets(file, PacketOptions())
+    assert series.sent_bytes.sum() == sent_bytes
+    assert f"packets: {packets:,} TCP" in series.notes
+
+
 def test_what_was_not_captured_of_a_packet_counts(tmp_path: Path) -> None:
     packets = [tcp(1000), tcp(900), tcp(0)]
     file = tmp_path / "headers"
@@ -180,6 +191,31 @@ def test_a_file_that_ends_in_a_packet_is_read_up_to_there(tmp_path: Path) -> Non
         series = read_packets(file, PacketOptions())
         assert series.sent_bytes.sum() == len(tcp(1000))
         assert series.notes[-1].startswith("the file ends inside a packet")
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_packed_files_are_the_same(tmp_path: Path, write: Write) -> None:
+    plain = capture(tmp_path, MIXED, write)
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert is_capture(packed.read_bytes())
+    options = PacketOptions(4e-4, sender=A)
+    one, other = read_packets(plain, options), read_packets(packed, options)
+    assert one.sent_bytes.tolist() == other.sent_bytes.tolist()
+    assert one.notes == other.notes
+
+
+def test_packed_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
+    plain = capture(tmp_path, MIXED)
+    packed = gzip.compress(plain.read_bytes())
+    plain.write_bytes(packed[:-20])
+    with pytest.raises(BadInputError, match="the packed file ends too early"):
+        read_packets(plain, PacketOptions())
+    plain.write_bytes(packed[:40] + b"\xff\xff\xff" + packed[43:])
+    with pytest.raises(BadInputError, match="cannot be unpacked"):
+        read_packets(plain, PacketOptions())
+    assert not is_capture(gzip.compress(b"time_s,sent_bytes"))
+    assert not is_capture(b"\x1f\x8b damaged")
 
 
 class Trickle(io.BytesIO):
@@ -284,7 +320,8 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     directory = tmp_path_factory.mktemp("captures")
-    return [capture(directory, MIXED, write).read_bytes() for write in WRITERS.values()]
+    plain = [capture(directory, MIXED, write).read_bytes() for write in WRITERS.values()]
+    return [*plain, gzip.compress(plain[0])]
 
 
 @settings(max_examples=120)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.synthetic_demands import Recipe, Synthetic, any_recipe, synthesise
 from profiler.demand_fit.fit import fit_series
 from profiler.demand_fit.outliers import Unlike
 from profiler.demand_fit.pattern import PatternFit
-from tests.unit.profiler.demand_fit.synthetic import Recipe, Synthetic, any_recipe, synthesise
 from traces.demand import demand_curve
 from traces.errors import BadInputError
 from traces.load_series import LoadSeries

@@ -1,0 +1,1 @@
+"""Drawings of demands: of one job's iteration, and of jobs that share a link."""
