@@ -1,6 +1,7 @@
 # make demo   a virtual environment, the core, and the first example
 # make test   everything that the tests need, and all of them
 # make bench  what exists so far, measured: bench/results.json
+# make gpu-check  two models profiled on this machine's GPU
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,13 +32,17 @@ kernel: $(VENV)/test
 
 # Real torch and DALI, and a real Ray cluster: they take both cores by themselves.
 training: $(VENV)/test
-	$(BIN)/pytest tests/training tests/sweep
+	$(BIN)/pytest tests/training tests/sweep -m 'not undisturbed'
+	$(BIN)/pytest tests/training -m undisturbed
 
 browser: $(VENV)/test
 	$(BIN)/pytest tests/browser
 
 guest: $(VENV)/test
 	$(BIN)/pytest tests/guest
+
+gpu-check: $(VENV)/test
+	$(BIN)/python -m tests.gpu.check
 
 bench: $(VENV)/test
 	./system-packages bench

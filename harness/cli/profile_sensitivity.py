@@ -25,6 +25,7 @@ from harness.report.profiles.sensitivity_article import sensitivity_article
 from harness.report.profiles.sensitivity_document import sensitivity_document
 from profiler.limits.usable import usable_cpus
 from profiler.measuring.sensitivity import (
+    LOG,
     STATE_DIRECTORY,
     SensitivityPlan,
     profile_sensitivity,
@@ -32,9 +33,13 @@ from profiler.measuring.sensitivity import (
 )
 from profiler.measuring.training import MADE_DIRECTORY
 from profiler.measuring.training_process import StoppedError
+from profiler.sensitivity.profile_files import ITERATIONS_FILE, POINTS_FILE, PROFILE
 from traces.run_directory import give_to_caller, prepare_directory
 
 _MOST_CHECKS = 1000
+_OWN = {
+    STATE_DIRECTORY, LOG, MADE_DIRECTORY, "report.html", PROFILE, POINTS_FILE, ITERATIONS_FILE,
+}  # fmt: skip
 _STOPPING = "stopping; what was measured is kept ..."
 
 
@@ -97,9 +102,7 @@ def sensitivity(
     """
     axis, shares = parse_cpus(cpus, usable_cpus()), parse_shares(memory)
     directory = output or profile_directory(chosen.model)
-    made = directory
-    if not (directory / STATE_DIRECTORY / "identity.json").is_file():
-        made = prepare_directory(directory)
+    made = directory if _is_unfinished(directory) else prepare_directory(directory)
     training = chosen.training(directory)
     plan = SensitivityPlan(
         training, chosen.model, axis, chosen.patience, shares, is_full, checks or 0, seed
@@ -126,3 +129,9 @@ def sensitivity(
         again = f"the same command with -o {directory} goes on"
         console.print(f"stopped; {again}", style="yellow", soft_wrap=True, markup=False)
         context.exit(INTERRUPTED)
+
+
+def _is_unfinished(directory: Path) -> bool:
+    """Whether an earlier profiling may go on there: it holds nothing else."""
+    names = {entry.name for entry in directory.iterdir()} if directory.is_dir() else set()
+    return bool(names) and names <= _OWN

@@ -65,4 +65,5 @@ class PointLog:
 
 
 def _words(allocation: Allocation) -> str:
-    return f"{allocation.cpus:g} CPUs, {allocation.cache_bytes / 1e6:,.0f} MB cached"
+    cpus = "1 CPU" if allocation.cpus == 1 else f"{allocation.cpus:g} CPUs"
+    return f"{cpus}, {allocation.cache_bytes / 1e6:,.0f} MB cached"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,6 +37,9 @@ from profiler.training.protocol import (
     Source,
 )
 from traces.errors import BadInputError
+
+_OTHER_PYTHON = "No module named 'profiler'"
+"""What a Python says that cannot measure a script."""
 
 _LEAST_FILL_BYTES_PER_S = 10e6
 """No storage fills a cache more slowly than this."""
@@ -103,11 +107,13 @@ class PointMeter:
 
     def failure(self, reason: str) -> TrainingFailedError:
         """The error of a training of which nothing could be measured."""
-        return TrainingFailedError(
-            reason,
-            allowed="a training that iterates over a DataLoader or a TrainingIterator until it is "
-            f"told to end; what it printed is in {self._log}",
+        wanted = (
+            "a training that iterates over a DataLoader or a TrainingIterator until told to end"
         )
+        if _OTHER_PYTHON in reason:
+            wanted = f"a Python in which roundelay is installed, such as {sys.executable}"
+        allowed = f"{wanted}; what it printed is in {self._log}"
+        return TrainingFailedError(reason, allowed=allowed)
 
     def measure(
         self, allocation: Allocation, purpose: Purpose, source: Source = "stored"

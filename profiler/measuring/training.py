@@ -13,7 +13,7 @@ from traces.errors import MissingCapabilityError
 MADE_DIRECTORY = "made-items"
 """Below the directory of the results."""
 
-_LEAST_MADE_ITEMS = 1024
+_LEAST_MADE_ITEMS = 512
 _MADE_BATCHES = 8
 """Of made data; each has its own items, and an epoch is no shorter."""
 

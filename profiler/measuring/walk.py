@@ -16,8 +16,11 @@ from profiler.sensitivity.memory_model import Fetching, with_overlap
 Measure = Callable[[Allocation, Purpose], MeasuredPoint | None]
 """The point, or None where it is not known and cannot be measured any more."""
 
-_FEW = 4
-"""Numbers of CPUs up to which every one is measured, where the search wants it."""
+_LEAST_SEARCHED = 3
+_GRID_SHARE = 1 / 5
+"""Of the points of a grid, what an optimistic profile takes all in all."""
+_BESIDE_SEARCH = 2
+"""Points' worth of time: the one that tells the overlap, and the speeds of the machine."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,11 @@ class PointGrid:
 
     @property
     def most_searched(self) -> int:
-        """Points of the search along CPUs: the paper's; of a short axis not quite all of them."""
-        count = len(self.cpus)
-        return min(MOST_POINTS, count if count <= _FEW else count - 1)
+        """Points of the search along CPUs: the paper's, or what a fifth of a small grid leaves."""
+        if not self.has_memory_axis:
+            return MOST_POINTS
+        cells = len(self.cpus) * len(self.cache_bytes)
+        return min(MOST_POINTS, max(_LEAST_SEARCHED, int(cells * _GRID_SHARE) - _BESIDE_SEARCH))
 
     def allocations(self) -> list[Allocation]:
         """Full memory first, for which the cache is filled once, and the most CPUs first."""

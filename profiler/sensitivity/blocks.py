@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MOST_BLOCKS = 64
-"""With more iterations, blocks are longer: that bounds the work, and makes them more alike."""
 
-
-def block_length(iterations: int, period: int) -> int:
-    """Iterations of a block: a multiple of ``period``, so that there are at most MOST_BLOCKS."""
-    return period * max(1, -(-iterations // (period * MOST_BLOCKS)))
+def block_length(iterations: int, period: int, most_blocks: int) -> int:
+    """Iterations of a block: a multiple of ``period``, for at most ``most_blocks`` of them."""
+    return period * max(1, -(-iterations // (period * most_blocks)))
 
 
 def block_means(iteration_s: Floats, length: int) -> Floats:

@@ -16,6 +16,9 @@ LEAST_BLOCKS = 10
 
 RELATIVE_WIDTH = 0.02
 
+_MOST_BLOCKS = 24
+"""Short blocks of long and short iterations are skewed: their median is percents off the mean."""
+
 _RESAMPLES = 2000
 _ENDS = (2.5, 97.5)  # percent: of a 95 % interval
 _CORRELATED = 2.0  # errors of the correlation of independent blocks, 1 / sqrt(blocks)
@@ -54,7 +57,7 @@ def estimate(iteration_s: NDArray[Any], period: int = 1, seed: int = 0) -> Estim
     times = np.asarray(iteration_s, dtype=np.float64)
     if not len(times):
         raise ValueError("no iteration has no time")
-    length = min(block_length(len(times), period), len(times))
+    length = min(block_length(len(times), period, _MOST_BLOCKS), len(times))
     blocks = _latest_blocks(times, length)
     while len(blocks) >= 2 * LEAST_BLOCKS and _are_correlated(blocks):
         length *= 2

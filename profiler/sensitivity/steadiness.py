@@ -12,6 +12,7 @@ from profiler.sensitivity.blocks import Floats, block_length, block_means, robus
 LEAST_BLOCKS = 12
 """Fewer say nothing about whether times have become steady."""
 
+_MOST_BLOCKS = 64  # it bounds the work
 _DEVIATIONS = 3.5  # Iglewicz and Hoaglin (1993)
 _STEP_ERRORS = 4.0  # of the difference of two medians: 1 in 16,000 if it is chance
 _MEDIAN_ERROR = 1.2533  # that of a median, in those of a mean (normal distribution)
@@ -34,7 +35,7 @@ def steady_from(iteration_s: NDArray[Any], period: int = 1) -> int | None:
     if period < 1:
         raise ValueError("a pattern repeats after at least one iteration")
     times = np.asarray(iteration_s, dtype=np.float64)
-    length = block_length(len(times), period)
+    length = block_length(len(times), period, _MOST_BLOCKS)
     blocks = block_means(times, length)
     if len(blocks) < LEAST_BLOCKS:
         return None

@@ -14,8 +14,8 @@ _OPTIONS_WITH_A_WORD = ("-W", "-X")
 
 
 def builtin_command(job: JobSpecification) -> list[str]:
-    """Trains a built-in model, by this Python."""
-    return [sys.executable, "-m", "profiler.training.builtin_job", job.text()]
+    """Trains a built-in model, by this Python; -P, for the current directory may say nothing here."""
+    return [sys.executable, "-P", "-m", "profiler.training.builtin_job", job.text()]
 
 
 def script_command(words: Sequence[str]) -> list[str]:
@@ -25,12 +25,17 @@ def script_command(words: Sequence[str]) -> list[str]:
     what watches them (profiler.training.script_job), by the same Python. Any other command is left
     alone: it is measured if its script has a TrainingIterator.
     """
-    if not _PYTHON.fullmatch(PurePath(words[0]).name):
+    place = script_place(words)
+    if place is None:
         return list(words)
+    return [*words[:place], "-m", "profiler.training.script_job", "--", *words[place:]]
+
+
+def script_place(words: Sequence[str]) -> int | None:
+    """Where in a command of python its script stands, or its ``-m``; None where it has none."""
+    if not _PYTHON.fullmatch(PurePath(words[0]).name):
+        return None
     place = 1
     while place < len(words) and words[place].startswith("-") and words[place] not in ("-m", "-c"):
         place += 2 if words[place] in _OPTIONS_WITH_A_WORD else 1
-    if place >= len(words) or words[place] in ("-c", "-"):
-        return list(words)
-    job = ["-m", "profiler.training.script_job", "--"]
-    return [*words[:place], *job, *words[place:]]
+    return None if place >= len(words) or words[place] in ("-c", "-") else place

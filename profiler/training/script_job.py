@@ -6,7 +6,6 @@ It ends with the exit code that it would have had.
 
 from __future__ import annotations
 
-import runpy
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 import torch
 
 from profiler.training.link import TrainingOverError
+from profiler.training.main_module import run_as_main
 from profiler.training.own_script import script_conductor
 from profiler.training.protocol import Ended, OutOfMemory
 from profiler.training.watched_loaders import WatchedLoaders
@@ -36,7 +36,7 @@ def run(words: Sequence[str]) -> int:
     with WatchedLoaders(conductor) as watched:
         code, reason = 0, ""
         try:
-            _run_as_main(words)
+            run_as_main(words)
         except TrainingOverError:
             return 0
         except SystemExit as ended:
@@ -51,17 +51,6 @@ def run(words: Sequence[str]) -> int:
         reason = _why_never(watched)
     conductor.end(Ended(watched.trained_iterations, code, reason))
     return code
-
-
-def _run_as_main(words: Sequence[str]) -> None:
-    """As python does: arguments, the path of modules, and the name of the main module."""
-    if words[0] == "-m":
-        sys.argv = list(words[1:])
-        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = list(words)
-        sys.path[0] = str(Path(words[0]).resolve().parent)
-        runpy.run_path(words[0], run_name="__main__")
 
 
 def _exit_code(ended: SystemExit) -> int:

@@ -24,6 +24,7 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TRIES = 3
 
 pytestmark = [
+    pytest.mark.undisturbed,
     pytest.mark.skipif(usable_cpus() < _CPUS[-1], reason="needs two processors"),
     pytest.mark.skipif(
         "cpu" in limits_for_training().missing, reason="parts of a CPU need a cgroup: root"
@@ -59,7 +60,7 @@ def profile(
         data=None if data is None else str(data),
         made_items=made_items_for(batch_size),
     )
-    plan = SensitivityPlan(job, model, _CPUS, Patience(2.5, 120), _SHARES, is_full)
+    plan = SensitivityPlan(job, model, _CPUS, Patience(3, 120), _SHARES, is_full)
     for attempt in range(_TRIES):
         place = directory / f"{model}-{is_full}-{attempt}"
         place.mkdir()

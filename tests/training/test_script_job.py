@@ -55,6 +55,7 @@ if __name__ == "__main__":
     main()
 """
 _LOADER = "loader = DataLoader(train, batch_size=4, shuffle=True, num_workers=1{options})"
+_SPAWNED = ", multiprocessing_context='spawn'"
 
 _TOY_SCRIPT = """
 import torch
@@ -93,8 +94,8 @@ def _count(events: list[Event]) -> int:
     ("before", "each_epoch"),
     [
         (_LOADER.format(options=""), "pass"),
-        (_LOADER.format(options=", persistent_workers=True"), "pass"),
-        ("pass", _LOADER.format(options=", multiprocessing_context='spawn'")),
+        (_LOADER.format(options=", persistent_workers=True" + _SPAWNED), "pass"),
+        ("pass", _LOADER.format(options="")),
     ],
 )
 def test_the_training_loader_of_a_script_is_measured(

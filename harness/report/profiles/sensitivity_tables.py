@@ -154,8 +154,8 @@ def evidence(measured: tuple[MeasuredPoint, ...]) -> Words:
     """What was asked for and what took effect, a row a point."""
     rows = [_evidence(point) for point in measured if point.evidence]
     header = [
-        "CPUs asked", "got", "on", "quota", "throttled", "CPU used", "by others", "workers", "cache",
-        "fetched", "read from storage", "held", "PSS", "GPU", "GPU power",
+        "CPUs asked", "got", "on", "quota", "throttled", "CPU used", "by others", "workers",
+        "cache", "fetched", "read from storage", "held", "PSS", "GPU", "GPU power",
     ]  # fmt: skip
     return Words("What took effect", header, rows, "nn-nnnnnnnnnnnn")
 

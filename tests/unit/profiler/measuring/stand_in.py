@@ -42,6 +42,7 @@ say(event="ready", model="stand-in", kind=settings.get("kind", "image"), batch_s
     dataset_items=settings.get("items", {items}),
     dataset_bytes=settings.get("bytes", {dataset_bytes}),
     skipped=settings.get("skipped", {{}}), not_followed=settings.get("not_followed", {{}}))
+noise = settings.get("noise", 0.005)
 done = 0
 wanted = None
 while True:
@@ -69,7 +70,7 @@ while True:
     iteration_s = seconds(wanted["cpus"], wanted["cache_bytes"], wanted["source"])
     records = []
     for _ in range(min(40, settings.get("iterations", 40))):
-        took_s = iteration_s * said.uniform(0.995, 1.005)
+        took_s = iteration_s * said.uniform(1 - noise, 1 + noise)
         wait_s = max(took_s - settings["gpu_s"], 0)
         records.append([wait_s, 0, took_s - wait_s, took_s])
     done += len(records)
@@ -84,7 +85,7 @@ while True:
 
 def stand_in(directory: Path, **settings: Any) -> str:
     """An executable that behaves as ``settings`` say; its name does not look like Python's."""
-    settings = {"gpu_s": 0.010, "cpu_s": 0.012, "storage_bytes_per_s": 1e6} | settings
+    settings = {"gpu_s": 0.010, "cpu_s": 0.024, "storage_bytes_per_s": 1e6} | settings
     program = _PROGRAM.format(
         settings=json.dumps(settings),
         iteration_bytes=ITERATION_BYTES,
@@ -101,6 +102,6 @@ def stand_in(directory: Path, **settings: Any) -> str:
 
 def true_iteration_s(cpus: float, cache_bytes: int, **settings: float) -> float:
     """What the stand-in says, without its noise."""
-    known = {"gpu_s": 0.010, "cpu_s": 0.012, "storage_bytes_per_s": 1e6} | settings
+    known = {"gpu_s": 0.010, "cpu_s": 0.024, "storage_bytes_per_s": 1e6} | settings
     missed = ITERATION_BYTES * (1 - min(1, cache_bytes / DATASET_BYTES))
     return max(known["gpu_s"], known["cpu_s"] / cpus, missed / known["storage_bytes_per_s"])

@@ -25,8 +25,8 @@ def test_what_was_busy_and_not_the_trainings_was_of_others() -> None:
     # Of two CPUs one was busy all the time, the other one a fifth of it.
     assert others_cpus(before, after, 2, used_cpus=1.0) == pytest.approx(0.2)
     assert others_cpus(before, after, 2, used_cpus=1.3) == 0
-    first = [cpu_time_of({0}, stat) for stat in (BEFORE, AFTER)]
-    assert others_cpus(*first, 1, used_cpus=0.75) == pytest.approx(0.25)
+    before, after = (cpu_time_of({0}, stat) for stat in (BEFORE, AFTER))
+    assert others_cpus(before, after, 1, used_cpus=0.75) == pytest.approx(0.25)
 
 
 def test_this_machine_tells_it() -> None:

@@ -72,7 +72,7 @@ def test_three_runs_tell_what_limits(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     rates = result.found.rates
     assert rates.ingestion == pytest.approx(BATCH / 0.010, rel=0.02)
-    assert rates.preparation == pytest.approx(BATCH / 0.012, rel=0.02)
+    assert rates.preparation == pytest.approx(BATCH / 0.024, rel=0.02)
     assert rates.storage == pytest.approx(BATCH / 0.040, rel=0.02)
     assert rates.limit == "fetch"
     assert [done for _, done, _ in shown] == [0, 1, 2]

@@ -22,7 +22,8 @@ Wanted = list[Simulation[Any]]
 SYNERGY = [
     recipe
     for name, recipe in RECIPES.items()
-    if name.startswith("synergy-") and name != "synergy-deploy"  # real workers, for minutes
+    # Real workers, for minutes, and a search that simulates no cluster.
+    if name.startswith("synergy-") and name not in ("synergy-deploy", "synergy-profiling")
 ]
 WITHOUT_DATA = [recipe for recipe in SYNERGY if not recipe.needs_data]
 PHILLY_HEADER = "timestamp,duration,num_gpus,gpu_time,cluster\n"
