@@ -14,7 +14,7 @@ _OPTIONS_WITH_A_WORD = ("-W", "-X")
 
 
 def builtin_command(job: JobSpecification) -> list[str]:
-    """Trains a built-in model, by this Python; -P, for the current directory may say nothing here."""
+    """Trains a built-in model, by this Python; -P, so that the current directory has no say."""
     return [sys.executable, "-P", "-m", "profiler.training.builtin_job", job.text()]
 
 

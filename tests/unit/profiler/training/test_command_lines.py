@@ -35,7 +35,7 @@ def test_a_built_in_job_is_told_what_to_do_on_its_command_line() -> None:
     job = JobSpecification("res50", tiny=True, device="cpu", made_directory="/tmp/a b")  # noqa: S108
     python, *module, text = builtin_command(job)
     assert python == sys.executable
-    assert module == ["-m", "profiler.training.builtin_job"]
+    assert module == ["-P", "-m", "profiler.training.builtin_job"]
     assert JobSpecification.from_text(text) == job
 
 
