@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
-import numpy as np
+from click.core import ParameterSource
 
-from emulator.budget_store import budget_here
-from emulator.fork_server import CAPTURED_KINDS
-from emulator.interrupt import stop_on_signals
-from emulator.session import Session
-from harness.cli.options import (
-    INTERRUPTED,
-    default_output,
-    json_option,
-    quiet_option,
-    run_id_option,
-)
-from harness.cli.show import console, plain_table, print_json, print_warnings, progress_bars
-from profiler.network.emulated_hosts import CountedJob, JobOnHosts, count_job
-from profiler.network.fitted_job import FittedJob, fit_job
-from profiler.network.rank_demand import demand_of
+from harness.cli.options import default_output, json_option, quiet_option, run_id_option
+from harness.cli.profile_network_here import profile_here
+from harness.cli.profile_network_hosts import profile_on_hosts
+from profiler.network.command_here import JobHere
+from profiler.network.emulated_hosts import JobOnHosts
 from traces.arm import JobCommand
-from traces.demand import Demand
 from traces.errors import BadInputError
-from traces.model_profile import ModelProfile, profile_document, write_profile
-from traces.quantities import (
-    format_duration,
-    format_rate,
-    format_size,
-    parse_duration_s,
-    parse_rate_bps,
-)
-from traces.run_directory import give_to_caller, prepare_directory, write_json
+from traces.quantities import parse_duration_s, parse_rate_bps
 
 _MOST_HOSTS = 16
 _MOST_LINKS = 4
 _WARMUP_ITERATIONS = 3
+_LEAST_WORKERS = 2  # one alone sends nothing
+_ONLY_WITH_HOSTS = ("links", "run_id")
+_ONLY_HERE = ("devices", "workers", "kineto")
 _SHORTEST_INTERVAL_S, _LONGEST_INTERVAL_S = 1e-3, 1.0
 
 
@@ -48,9 +31,8 @@ _SHORTEST_INTERVAL_S, _LONGEST_INTERVAL_S = 1e-3, 1.0
 @click.option(
     "--hosts",
     type=click.IntRange(min=2, max=_MOST_HOSTS),
-    default=2,
-    show_default=True,
-    help="Emulated servers around one switch; on each the command is started once.",
+    help="Emulated servers around one switch; on each the command is started once. Default: it is "
+    "started once on this machine, whose network devices are counted.",
 )
 @click.option(
     "--link",
@@ -62,6 +44,28 @@ _SHORTEST_INTERVAL_S, _LONGEST_INTERVAL_S = 1e-3, 1.0
     help="Rate of their links. Given twice: what waits for a transfer shows on the slower one.",
 )
 @click.option(
+    "--device",
+    "devices",
+    metavar="NAME",
+    multiple=True,
+    help="Of this machine, such as eth0 or mlx5_0, repeatable. Default: all that are up and carry "
+    "bytes, without those that count what others count.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=_LEAST_WORKERS),
+    default=_LEAST_WORKERS,
+    show_default=True,
+    help="Machines that the job runs on, in a ring, each of which sends what this one does.",
+)
+@click.option(
+    "--kineto",
+    is_flag=True,
+    help="Follow the script of a command of python or torchrun: it need not call anything, as "
+    "the optimizer's steps end its iterations, and torch.profiler, over 9 more iterations that do "
+    "not count, says what NCCL sends.",
+)
+@click.option(
     "--iterations",
     type=click.IntRange(min=10, max=100_000),
     default=40,
@@ -70,10 +74,8 @@ _SHORTEST_INTERVAL_S, _LONGEST_INTERVAL_S = 1e-3, 1.0
 )
 @click.option(
     "--interval",
-    metavar="'2 ms'",
-    default="2 ms",
-    show_default=True,
-    help="Between two readings of the counters.",
+    metavar="'1 ms'",
+    help="Between two readings of the counters. Default: 1 ms; with --hosts 2 ms.",
 )
 @click.option("--model", default="job", show_default=True, help="Name of the model.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: runs/network-TIME.")
@@ -84,73 +86,60 @@ _SHORTEST_INTERVAL_S, _LONGEST_INTERVAL_S = 1e-3, 1.0
 def network(
     context: click.Context,
     command: tuple[str, ...],
-    hosts: int,
+    hosts: int | None,
     links: tuple[str, ...],
+    devices: tuple[str, ...],
+    workers: int,
+    kineto: bool,
     iterations: int,
-    interval: str,
+    interval: str | None,
     model: str,
     output: Path | None,
     run_id: str,
     as_json: bool,
 ) -> None:
-    """Run a training job on emulated servers, and find out what one iteration sends.
+    """Run a training job, and find out what one of its iterations sends.
 
-    The command is started on every server, with the variables that torch.distributed (env://) and
-    torchrun read, and calls emulator.iterations.iteration_done() after every iteration. What its
-    ports count is fitted; packets, captured beside, have to say the same. Needs root.
+    On this machine, which is one of those that the job runs on, what its network devices count is
+    fitted, InfiniBand and RoCE too. If the script calls emulator.iterations.iteration_done() after
+    every iteration, the run ends once enough are counted, and the fit is compared with them; so it
+    does with --kineto. Else it ends with the command, or with Ctrl-C.
+
+    With --hosts the command is started on every emulated server, with the variables that
+    torch.distributed (env://) and torchrun read, and has to call iteration_done(). What its ports
+    count is fitted; packets, captured beside, have to say the same. Needs root.
 
     \b
     Example:
+      roundelay profile network -- torchrun --nnodes 2 --rdzv-endpoint a:29400 train.py
       sudo roundelay profile network --hosts 2 --link 200Mbit/s --link 100Mbit/s -- python train.py
     """
+    directory = output or default_output(Path("network"))
+    if hosts is None:
+        _refuse(context, _ONLY_WITH_HOSTS, "is for emulated servers", "it with --hosts")
+        here = JobHere(command, iterations, _WARMUP_ITERATIONS, _interval_s(interval or "1 ms"))
+        profile_here(
+            context, here, devices, workers, model, directory, kineto=kineto, as_json=as_json
+        )
+        return
+    _refuse(context, _ONLY_HERE, "is for this machine's devices", "it without --hosts")
+    own = JobCommand(argv=command, directory=Path.cwd())
+    seconds = _interval_s(interval or "2 ms")
+    jobs = [
+        JobOnHosts(own, hosts, rate_bps, iterations, _WARMUP_ITERATIONS, seconds)
+        for rate_bps in _rates_bps(links)
+    ]
+    profile_on_hosts(context, jobs, model, directory, run_id, as_json=as_json)
+
+
+def _rates_bps(links: Sequence[str]) -> list[float]:
+    """Falling."""
     rates_bps = sorted((_rate_bps(link) for link in dict.fromkeys(links)), reverse=True)
     if len(rates_bps) > _MOST_LINKS:
         raise BadInputError(
             f"{len(rates_bps)} rates", allowed=f"{_MOST_LINKS} at most", key="--link"
         )
-    directory = output or default_output(Path("network"))
-    own = JobCommand(argv=command, directory=Path.cwd())
-    counted: list[CountedJob] = []
-    with Session(run_id, kinds=CAPTURED_KINDS) as session:
-        made = prepare_directory(directory)
-        with (
-            stop_on_signals(lambda: console.print("stopping after this iteration ...")) as stop,
-            progress_bars() as progress,
-        ):
-            for number, rate_bps in enumerate(rates_bps):
-                if stop.wanted():
-                    break
-                what = f"counting at {format_rate(rate_bps)}"
-                captures = directory / _file_name(rate_bps)
-                captures.mkdir()
-                progress(what, 0, iterations)
-                job = JobOnHosts(
-                    own, hosts, rate_bps, iterations, _WARMUP_ITERATIONS, _interval_s(interval)
-                )
-                counted.append(
-                    count_job(
-                        session, job, budget_here(), captures, number,
-                        lambda done, total, what=what: progress(what, done, total),  # type: ignore[misc]
-                        stop.wanted,
-                    )
-                )  # fmt: skip
-                _write_series(captures, counted[-1])
-                give_to_caller(made)
-    fitted = [fit_job(job) for job in counted]
-    slower = fitted[-1].seen if len(fitted) > 1 else None
-    demand = demand_of(fitted[0].seen, slower)
-    profile = _profile(model, demand, fitted[0], command)
-    write_profile(profile, directory / "profile.json")
-    interrupted = any(job.interrupted for job in counted)
-    document = _document(profile, fitted, interrupted=interrupted)
-    write_json(directory / "summary.json", document)
-    give_to_caller(made)
-    if as_json:
-        print_json(document)
-    _print(fitted, demand)
-    console.print(f"profile: {(directory / 'profile.json').resolve()}", soft_wrap=True)
-    if interrupted:
-        context.exit(INTERRUPTED)
+    return rates_bps
 
 
 def _rate_bps(text: str) -> float:
@@ -159,6 +148,14 @@ def _rate_bps(text: str) -> float:
     except ValueError as error:
         problem, _, allowed = str(error).partition("|")
         raise BadInputError(problem, allowed=allowed, key="--link") from None
+
+
+def _refuse(context: click.Context, parameters: Sequence[str], problem: str, allowed: str) -> None:
+    """BadInputError where one of ``parameters`` was given, which would say nothing here."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in parameters and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise BadInputError(problem, allowed=allowed, key=parameter.opts[-1])
 
 
 def _interval_s(text: str) -> float:
@@ -170,123 +167,3 @@ def _interval_s(text: str) -> float:
     if not _SHORTEST_INTERVAL_S <= interval_s <= _LONGEST_INTERVAL_S:
         raise BadInputError(f"{text!r} is out of range", allowed="1 ms to 1 s", key="--interval")
     return interval_s
-
-
-def _file_name(rate_bps: float) -> str:
-    return format_rate(rate_bps).replace(" ", "").replace("/", "p")
-
-
-def _write_series(directory: Path, counted: CountedJob) -> None:
-    """As ``demand fit`` reads it: bytes by interval, and the job's own iterations."""
-    for host in counted.hosts:
-        series = host.sent
-        np.savetxt(
-            directory / f"{host.server}.csv",
-            np.column_stack((series.edges_s[1:], series.sent_bytes)),
-            fmt=("%.6f", "%.0f"),
-            delimiter=",",
-            header="time_s,sent_bytes",
-            comments="",
-        )
-    np.savetxt(
-        directory / "iterations.csv",
-        np.array([(span.start_s, span.end_s) for span in counted.iterations]),
-        fmt="%.6f",
-        delimiter=",",
-        header="start_s,end_s",
-        comments="",
-    )
-
-
-def _profile(model: str, demand: Demand, fitted: FittedJob, command: Sequence[str]) -> ModelProfile:
-    job = fitted.counted.job
-    return ModelProfile(
-        model=model,
-        num_gpus=job.hosts,
-        demand=demand,
-        provenance="measured",
-        source=(
-            f"fitted to {len(fitted.counted.iterations)} iterations of {' '.join(command)!r} on "
-            f"{job.hosts} emulated servers with links of {format_rate(job.rate_bps)}"
-        ),
-        measured_iteration_s=fitted.timer.value,
-    )
-
-
-def _document(
-    profile: ModelProfile, fitted: Sequence[FittedJob], *, interrupted: bool
-) -> dict[str, object]:
-    return {
-        "profile": profile_document(profile),
-        "interrupted": interrupted,
-        "links": [
-            {
-                "rate_bps": job.counted.job.rate_bps,
-                "timer_s": asdict(job.timer),
-                "period_s": job.seen.period_s,
-                "period_error": job.period_error,
-                "verdict": job.counted.verdict.status.value,
-                "seen": asdict(job.seen),
-                "hosts": [
-                    {
-                        "server": host.server,
-                        "counted_bytes": host.counted_bytes,
-                        "packet_bytes": host.packet_bytes,
-                        "disagreement": host.disagreement,
-                        "lost_packets": count.lost_packets,
-                        "fit": None if host.fit is None else asdict(host.fit),
-                    }
-                    for host, count in zip(job.hosts, job.counted.hosts, strict=True)
-                ],
-            }
-            for job in fitted
-        ],
-    }
-
-
-def _print(fitted: Sequence[FittedJob], demand: Demand) -> None:
-    for job in fitted:
-        table = plain_table(
-            f"{format_rate(job.counted.job.rate_bps)}: an iteration takes "
-            f"{format_duration(job.timer.value)}, and the bytes repeat every "
-            f"{format_duration(job.seen.period_s)} ({job.period_error:+.2%})"
-        )
-        for heading in ("server", "counters", "packets", "diff.", "phases"):
-            table.add_column(heading, justify="left" if heading == "server" else "right")
-        for host in job.hosts:
-            table.add_row(
-                host.server,
-                format_size(host.counted_bytes),
-                format_size(host.packet_bytes),
-                f"{host.disagreement:+.2%}",
-                "none" if host.fit is None else str(len(host.fit.phases)),
-            )
-        console.print(table)
-        print_warnings(_doubts(job))
-    table = plain_table(f"the demand: {format_duration(demand.compute_s)} of compute")
-    for heading in ("transfer", "ready", "bytes", "who", "compute"):
-        table.add_column(heading, justify="left" if heading in ("transfer", "who") else "right")
-    for transfer in demand.transfers:
-        table.add_row(
-            transfer.name,
-            format_duration(transfer.ready_s),
-            format_size(transfer.bytes),
-            ", ".join(f"{a} to {b}" for a, b in transfer.pairs) or transfer.pattern,
-            "waits" if transfer.blocking else "goes on",
-        )
-    console.print(table)
-
-
-def _doubts(job: FittedJob) -> list[str]:
-    verdict = job.counted.verdict
-    found = [
-        f"the emulation is {verdict.status.value}: {invariant.name}"
-        for invariant in verdict.invariants
-        if not invariant.ok
-    ]
-    found += [
-        f"{count.server}: {count.lost_packets:,} packets were not captured"
-        for count in job.counted.hosts
-        if count.lost_packets
-    ]
-    return found

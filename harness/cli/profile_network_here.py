@@ -12,18 +12,21 @@ import pandas as pd
 from emulator.interrupt import stop_on_signals
 from harness.cli.demand_fit import print_fit
 from harness.cli.options import INTERRUPTED
+from harness.cli.profile_network_kineto import print_recordings, recording_document
 from harness.cli.show import console, plain_table, print_json, print_warnings, progress_bars
 from profiler.demand_fit.pattern import Estimate
 from profiler.measuring.log import last_words
 from profiler.network.command_here import LOG_NAME, JobHere, count_command
 from profiler.network.device_counters import FoundDevices, choose, find_devices
 from profiler.network.fitted_run import FittedRun, fit_run
+from profiler.network.kineto_recording import read_recordings, recorded
 from traces.errors import BadInputError, RoundelayError
 from traces.load_series import LoadSeries
 from traces.model_profile import ModelProfile, profile_document, write_profile
 from traces.quantities import format_duration, format_size
 from traces.run_directory import give_to_caller, prepare_directory, write_json
 
+_TRACES = "kineto"
 _SLOW = 0.9  # of the readings that were asked for
 _MANY_GAPS = 0.01
 _NOT_TOLD = (
@@ -40,12 +43,19 @@ def profile_here(
     model: str,
     directory: Path,
     *,
+    kineto: bool,
     as_json: bool,
 ) -> None:
     """Run ``job`` on the devices that are chosen, and write and show what it sent."""
     found = find_devices()
     job = replace(job, devices=choose(found, device_names))
+    traces = (directory / _TRACES).resolve() if kineto else None
+    if traces is not None:
+        job = recorded(job, traces)
     made = prepare_directory(directory)
+    if traces is not None:
+        traces.mkdir()
+        give_to_caller(made)  # the command may be its own user's
     try:
         with (
             stop_on_signals(lambda: console.print("stopping ...")) as stop,
@@ -59,7 +69,10 @@ def profile_here(
             )
         fitted = fit_run(run, are_chosen=bool(device_names))
         profile = _profile(fitted, model, workers)
+        recordings = [] if traces is None else read_recordings(traces)
         document = _document(fitted, profile, found, directory)
+        if traces is not None:
+            document["kineto"] = [recording_document(each) for each in recordings]
         _write(fitted, profile, document, directory)
     finally:
         give_to_caller(made)
@@ -67,6 +80,8 @@ def profile_here(
     if as_json:
         print_json(document)
     _print(fitted, found)
+    if traces is not None:
+        print_recordings(recordings)
     if profile is not None:
         console.print(f"profile: {(directory / 'profile.json').resolve()}", soft_wrap=True)
     console.print(f"what the command printed: {(directory / LOG_NAME).resolve()}", soft_wrap=True)
@@ -118,7 +133,8 @@ def _document(
         "problem": None if fitted.problem is None else fitted.problem.problem,
         "command": {
             "status": run.status,
-            "ran_s": run.end_s - run.start_s,
+            "began_unix_s": run.began_unix_s,
+            "ran_s": run.length_s,
             "iterations": run.iterations_done,
             "refused_reports": run.refused_reports,
             "log": str((directory / LOG_NAME).resolve()),
@@ -137,7 +153,7 @@ def _document(
                 "received_bytes": count.received_bytes,
                 "left_out": count.left_out,
                 "refresh_s": count.device.refresh_s,
-                "notes": list(count.series.notes),
+                "notes": list(count.notes),
             }
             for count in fitted.devices
         ],
@@ -191,7 +207,7 @@ def _write_series(series: LoadSeries, file: Path) -> None:
 
 def _print(fitted: FittedRun, found: FoundDevices) -> None:
     readings = fitted.run.readings
-    table = plain_table(f"this machine, in {format_duration(fitted.run.end_s - fitted.run.start_s)}")
+    table = plain_table(f"this machine, in {format_duration(fitted.run.length_s)}")
     for heading in ("device", "sent", "received", "in the sum"):
         table.add_column(heading, justify="right" if heading in ("sent", "received") else "left")
     for count in fitted.devices:
@@ -202,10 +218,7 @@ def _print(fitted: FittedRun, found: FoundDevices) -> None:
             "yes" if count.left_out is None else f"no: {count.left_out}",
         )
     console.print(table)
-    console.print(
-        f"read {readings.rate_hz:,.0f} times a second; "
-        f"{fitted.gap_share:.2%} of the intervals were missed"
-    )
+    console.print(f"the counters were read {readings.rate_hz:,.0f} times a second")
     print_warnings(_doubts(fitted, found))
     if fitted.fit is not None and fitted.sent is not None:
         print_fit(fitted.sent, fitted.fit)
@@ -234,7 +247,9 @@ def _doubts(fitted: FittedRun, found: FoundDevices) -> list[str]:
     run = fitted.run
     readings = run.readings
     doubts = [f"{name} is not counted: {why}" for name, why in found.unreadable]
-    doubts += [f"{each.device.name}: {note}" for each in fitted.devices for note in each.series.notes]
+    doubts += [
+        f"{each.device.name}: {note}" for each in fitted.devices for note in each.series.notes
+    ]
     summed = {count.device.name for count in fitted.devices if count.left_out is None}
     doubts += [
         f"{device.name} and {device.netdev} are one port, and both are in the sum: right where "

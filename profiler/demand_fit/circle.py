@@ -76,6 +76,16 @@ def find_circle(load: EvenLoad) -> Circle | None:
     return Circle(whole[period].template, _factor(period))
 
 
+def known_circle(load: EvenLoad, period: int) -> Circle | None:
+    """The circle of iterations that are known to take ``period`` intervals; None where there are
+    less than two of them once something is sent."""
+    load = load.part(_first_sent(load), len(load))
+    if 2 * period > len(load):
+        return None
+    factor = _factor(period)
+    return Circle(first_alignment(_head(load, period, factor), period // factor).template, factor)
+
+
 def _shortest(tried: Mapping[int, Alignment]) -> int:
     """The shortest of the ``tried`` periods that costs about as little as the best. Of those of
     the same length, which began elsewhere, the one that costs least."""

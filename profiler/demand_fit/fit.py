@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiler.demand_fit.alignment import Alignment, align
-from profiler.demand_fit.circle import find_circle
+from profiler.demand_fit.circle import Circle, find_circle, known_circle
 from profiler.demand_fit.iterations import Iterations, find_iterations
 from profiler.demand_fit.levels import Levels, constant_levels
 from profiler.demand_fit.outliers import Unlike, change_of_pattern, unlike
 from profiler.demand_fit.pattern import Estimate, FittedPhase, Outlier, PatternFit, SeriesFit
-from profiler.demand_fit.period import LEAST_ITERATIONS
+from profiler.demand_fit.period import LEAST_INTERVALS, LEAST_ITERATIONS
 from traces.errors import BadInputError
 from traces.load_series import EvenLoad, LoadSeries, even_load
 
@@ -30,9 +30,10 @@ _MOST_PARTS = 4
 _WITHIN = 1.96  # standard errors: 95 % of a normal distribution
 
 
-def fit_series(series: LoadSeries) -> SeriesFit:
+def fit_series(series: LoadSeries, period_s: float | None = None) -> SeriesFit:
     """What repeats in the sent bytes of ``series``.
 
+    period_s: about how long an iteration takes, where that is known; else it is found.
     Raises BadInputError where nothing does, or there is too little of it.
     """
     patterns: list[PatternFit] = []
@@ -42,7 +43,7 @@ def fit_series(series: LoadSeries) -> SeriesFit:
     while waiting:
         part = waiting.pop()
         try:
-            found, change_s = _fit_pattern(part)
+            found, change_s = _fit_pattern(part, period_s)
         except BadInputError as error:
             refusal = refusal or error
             unfitted.append((float(part.edges_s[0]), float(part.edges_s[-1])))
@@ -57,12 +58,10 @@ def fit_series(series: LoadSeries) -> SeriesFit:
     return SeriesFit(tuple(patterns), tuple(unfitted))
 
 
-def _fit_pattern(series: LoadSeries) -> tuple[PatternFit, float | None]:
+def _fit_pattern(series: LoadSeries, period_s: float | None) -> tuple[PatternFit, float | None]:
     """The pattern of ``series``, as if it were one, and when another one begins, if one does."""
     load = _checked_load(series)
-    circle = find_circle(load)
-    if circle is None:
-        raise _refused("nothing repeats")
+    circle = _circle(load, period_s)
     alignment = align(load.coarser(circle.factor), circle.template)
     if alignment.cost > _NO_REPETITION:
         raise _refused("nothing repeats")
@@ -78,6 +77,19 @@ def _fit_pattern(series: LoadSeries) -> tuple[PatternFit, float | None]:
     if reasons.count(None) < LEAST_ITERATIONS:
         raise _refused(f"only {reasons.count(None)} iterations resemble each other")
     return _pattern(iterations, reasons), change_s
+
+
+def _circle(load: EvenLoad, period_s: float | None) -> Circle:
+    if period_s is None:
+        circle = find_circle(load)
+    else:
+        period = round(period_s / load.interval_s)
+        if not LEAST_INTERVALS <= period <= len(load) // LEAST_ITERATIONS:
+            raise _refused(f"an iteration takes {period} intervals of {len(load):,}")
+        circle = known_circle(load, period)
+    if circle is None:
+        raise _refused("nothing repeats")
+    return circle
 
 
 def _iterations(load: EvenLoad, alignment: Alignment, factor: int) -> Iterations:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from traces.errors import BadInputError
 LOG_NAME = "command.log"
 
 _LOOK_S = 0.2
+_LOOK_AROUND_S = 1.0
 _END_GRACE_S = 40.0
 """torchrun lets its workers have 30 s to end (torch.distributed.elastic.multiprocessing)."""
 
@@ -37,10 +38,10 @@ class JobHere:
     this process's own."""
 
     command: tuple[str, ...]
-    devices: tuple[CountedDevice, ...]
     iterations: int
     warmup_iterations: int
     interval_s: float
+    devices: tuple[CountedDevice, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -50,7 +51,7 @@ class JobHere:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """A job as it ran.
+    """A job as it ran. Times are from its start on, which was at ``began_unix_s``.
 
     marks: those of iterations that count, and the one before them; none where the command said
         nothing. iterations_done: all that it told.
@@ -62,8 +63,8 @@ class CountedRun:
     marks: tuple[Mark, ...]
     iterations_done: int
     refused_reports: int
-    start_s: float
-    end_s: float
+    began_unix_s: float
+    length_s: float
     status: int | None
     interrupted: bool
 
@@ -85,23 +86,27 @@ def count_command(
         CounterSampler(job.devices, job.interval_s) as sampler,
         _running(job, marks.name, directory / LOG_NAME) as command,
     ):
-        start_s = time.monotonic()
+        began_s, began_unix_s = time.monotonic(), time.time()
         while command.is_running() and marks.done < job.all_iterations and not stop_wanted():
-            select.select([command, marks], [], [], _LOOK_S)
+            select.select([command.fileno(), marks.fileno()], [], [], _LOOK_S)
             marks.take()
             progress(min(marks.done, job.all_iterations), job.all_iterations)
         marks.take()  # what it told just before it ended
-        end_s = time.monotonic()
+        length_s = time.monotonic() - began_s
         readings = sampler.stop()
         status = command.status()
     return CountedRun(
         job=job,
-        readings=readings,
-        marks=tuple(mark for mark in marks.marks if mark.done > job.warmup_iterations),
+        readings=replace(readings, times_s=readings.times_s - began_s),
+        marks=tuple(
+            Mark(mark.t_s - began_s, mark.done)
+            for mark in marks.marks
+            if mark.done > job.warmup_iterations
+        ),
         iterations_done=marks.done,
         refused_reports=marks.refused,
-        start_s=start_s,
-        end_s=end_s,
+        began_unix_s=began_unix_s,
+        length_s=length_s,
         status=status,
         interrupted=stop_wanted(),
     )
@@ -114,27 +119,37 @@ class _Command:
         self._process = process
         self._tree = ProcessTree(process.pid)
         self._descriptor = os.pidfd_open(process.pid)
+        self._next_look_s = 0.0
 
     def fileno(self) -> int:
         """Readable when the first process has ended."""
         return self._descriptor
 
     def is_running(self) -> bool:
-        """Looks for what it has started, too."""
-        self._tree.processes()
+        """Looks for what it has started, too, which takes a while where that is much."""
+        if time.monotonic() >= self._next_look_s:
+            self._tree.processes()
+            self._next_look_s = time.monotonic() + _LOOK_AROUND_S
         return self.status() is None
 
     def status(self) -> int | None:
-        return self._process.poll()
+        """Its exit status, or minus a signal; None while it runs. It is not waited for yet."""
+        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        ended = os.waitid(os.P_PIDFD, self._descriptor, how)
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     def end(self) -> None:
         """Ask it to end, as a person's kill does, and end all of it."""
         try:
             if self.status() is None:
                 os.killpg(self._process.pid, signal.SIGTERM)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(_END_GRACE_S)
+                select.select([self._descriptor], [], [], _END_GRACE_S)
         finally:  # also where a person wants it to end at once
+            # The session's id is no other's as long as its first process was not waited for.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._tree.kill()
             self._process.wait()
             os.close(self._descriptor)
@@ -154,6 +169,7 @@ def _running(job: JobHere, marks: str, log: Path) -> Iterator[_Command]:
             preexec_fn=partial(end_with_parent, os.getpid()),
         )
     except OSError as error:
+        log.unlink()  # so that the directory may be used again
         raise BadInputError(
             f"{job.command[0]} cannot be run: {error.strerror}", allowed="a command after --"
         ) from None

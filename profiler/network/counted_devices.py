@@ -28,6 +28,10 @@ class DeviceCount:
     left_out: str | None
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        return self.series.notes
+
+    @property
     def sent_bytes(self) -> float:
         return _total(self.series)[0]
 

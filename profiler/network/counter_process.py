@@ -31,7 +31,7 @@ _MOST_DIGITS_AND_MORE = 32
 def sample(
     files: Sequence[int], interval_ns: int, stop: int, most_numbers: int = MOST_NUMBERS
 ) -> NDArray[np.uint64]:
-    """Read the open ``files`` once an interval until the file ``stop`` is readable.
+    """Read the open ``files`` once an interval until the file ``stop`` is readable, and then.
 
     The result is that which is described above. Every deadline is counted from the first one; one
     that has passed is left out. Once ``most_numbers`` are there, every second reading goes, and the
@@ -41,6 +41,7 @@ def sample(
     readings = np.empty((most_readings, 1 + len(files)), dtype=np.uint64)
     count = 0
     next_ns = time.monotonic_ns()
+    is_over = False
     while True:
         if count == most_readings:
             count = (count + 1) // 2
@@ -50,13 +51,15 @@ def sample(
         counts = [_count(file) for file in files]
         ended_ns = time.monotonic_ns()
         # Where it took long, this process was held up, and nobody knows when each was read.
-        if ended_ns - began_ns < interval_ns / 2:
+        if is_over or ended_ns - began_ns < interval_ns / 2:
             readings[count] = ((began_ns + ended_ns) // 2, *counts)
             count += 1
+        if is_over:
+            return readings[:count]
         next_ns += interval_ns
         next_ns += max(0, (time.monotonic_ns() - next_ns) // interval_ns) * interval_ns
-        if select.select([stop], [], [], max(0, next_ns - time.monotonic_ns()) / 1e9)[0]:
-            return readings[:count]
+        wait_s = max(0, next_ns - time.monotonic_ns()) / 1e9
+        is_over = bool(select.select([stop], [], [], wait_s)[0])
 
 
 def _count(file: int) -> int:
@@ -67,7 +70,10 @@ def _count(file: int) -> int:
 
 
 def main(arguments: Sequence[str]) -> None:
-    files = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in arguments[1:]]
+    try:
+        files = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in arguments[1:]]
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
     wake_promptly()
     sys.stdout.buffer.write(SAMPLING)
     sys.stdout.buffer.flush()

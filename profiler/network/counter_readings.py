@@ -32,7 +32,7 @@ _LEAST_CHANGES = 20
 class Readings:
     """What a sampler has read.
 
-    times_s: shape (readings,), on the monotonic clock, ascending.
+    times_s: shape (readings,), ascending.
     counts: shape (readings, devices, 2), sent and received, in each device's units; NOT_READ where
         there was no number.
     wanted_interval_s: between two of them, as it was asked for.

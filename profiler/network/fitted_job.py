@@ -63,6 +63,7 @@ def fit_job(counted: CountedJob) -> FittedJob:
         raise BadInputError(
             f"only {len(counted.iterations)} iterations count", allowed="more --iterations"
         )
+    about_s = statistics.median(lengths_s)
     hosts, ranks = [], []
     for rank, host in enumerate(counted.hosts):
         sent = _of_iterations(counted, host.sent)
@@ -74,12 +75,12 @@ def fit_job(counted: CountedJob) -> FittedJob:
             for receiver, series in pairs
             if float(np.nansum(series.sent_bytes)) > _NO_TRANSFER * total
         ]
-        fit = _fit(host, sent) if large else None
+        fit = _fit(host, sent, about_s) if large else None
         if fit is not None and len(large) == 1:
             ranks.append(RankFit(rank, fit, ({large[0][0]: 1.0},) * len(fit.phases)))
         elif fit is not None:
             for receiver, series in large:
-                own = _fit(host, series)
+                own = _fit(host, series, about_s)
                 ranks.append(RankFit(rank, own, ({receiver: 1.0},) * len(own.phases)))
         hosts.append(
             FittedHost(
@@ -99,9 +100,9 @@ def fit_job(counted: CountedJob) -> FittedJob:
     )
 
 
-def _fit(host: HostCount, series: LoadSeries) -> PatternFit:
+def _fit(host: HostCount, series: LoadSeries, about_s: float) -> PatternFit:
     try:
-        return fit_series(series).longest
+        return fit_series(series, about_s).longest
     except BadInputError as error:
         raise BadInputError(f"{host.server}: {error.problem}", allowed=error.allowed) from None
 

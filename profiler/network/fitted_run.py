@@ -71,14 +71,11 @@ def fit_run(run: CountedRun, *, are_chosen: bool) -> FittedRun:
     devices = count_devices(run.readings, run.job.devices, are_chosen=are_chosen)
     everything = sum_of(devices)
     has_marks = len(run.marks) >= _LEAST_MARKS
+    lengths = lengths_s(run.marks)
     sent, fit, problem = everything, None, None
     try:
-        if everything is None:
-            raise BadInputError(
-                "no network device carried anything", allowed="a job that communicates"
-            )
         sent = _of_iterations(everything, run.marks) if has_marks else _in_use(everything)
-        fit = fit_series(sent)
+        fit = fit_series(sent, statistics.median(lengths) if has_marks else None)
     except BadInputError as error:
         problem = error
     return FittedRun(
@@ -87,12 +84,14 @@ def fit_run(run: CountedRun, *, are_chosen: bool) -> FittedRun:
         sent=sent,
         fit=fit,
         problem=problem,
-        timer=_mean(lengths_s(run.marks)) if has_marks else None,
+        timer=_mean(lengths) if has_marks else None,
         marked_bytes=_between_marks(everything, run.marks) if everything and has_marks else None,
     )
 
 
-def _of_iterations(series: LoadSeries, marks: Sequence[Mark]) -> LoadSeries:
+def _of_iterations(series: LoadSeries | None, marks: Sequence[Mark]) -> LoadSeries:
+    if series is None:
+        raise _nothing_sent()
     try:
         return series.between(marks[0].t_s, marks[-1].t_s)
     except ValueError:
@@ -101,13 +100,19 @@ def _of_iterations(series: LoadSeries, marks: Sequence[Mark]) -> LoadSeries:
         ) from None
 
 
-def _in_use(series: LoadSeries) -> LoadSeries:
+def _in_use(series: LoadSeries | None) -> LoadSeries:
     """Without what comes before the job first sends, and after it last did."""
+    if series is None:
+        raise _nothing_sent()
     rates = series.sent_bytes / np.diff(series.edges_s)
     used = np.flatnonzero(rates > _HARDLY * np.nanmax(rates, initial=0.0))
     if not len(used):
-        raise BadInputError("nothing was sent", allowed="a job that communicates")
+        raise _nothing_sent()
     return series.between(float(series.edges_s[used[0]]), float(series.edges_s[used[-1] + 1]))
+
+
+def _nothing_sent() -> BadInputError:
+    return BadInputError("no network device sent anything", allowed="a job that communicates")
 
 
 def _between_marks(series: LoadSeries, marks: Sequence[Mark]) -> Estimate | None:

@@ -95,7 +95,8 @@ def test_two_pipelines_send_activations_gradients_and_all_reduces(tmp_path: Path
 
 def test_a_job_that_says_nothing_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     done = roundelay(
-        "profile", "network", "-o", tmp_path / "out", "--", sys.executable, "-c", "print('hello')"
-    )
+        "profile", "network", "--hosts", "2", "-o", tmp_path / "out",
+        "--", sys.executable, "-c", "print('hello')",
+    )  # fmt: skip
     assert done.returncode == 1
     assert "ended with status 0 before it was done; it last wrote: hello" in done.stderr
