@@ -16,6 +16,7 @@ from bench import (
     netshaper,
     profiler,
     profiling_search,
+    report,
     scheduling,
     simulation,
     sweep,
@@ -33,6 +34,7 @@ AREAS: dict[str, Sequence[Callable[[], Iterator[Figure]]]] = {
     "profiler": (profiling_search.measure, profiler.measure),
     "demand": (demand.measure,),
     "traces": (traces.measure,),
+    "report": (report.measure,),
     "sweep": (sweep.measure,),
 }
 

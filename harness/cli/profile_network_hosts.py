@@ -135,6 +135,7 @@ def _document(
                     {
                         "server": host.server,
                         "counted_bytes": host.counted_bytes,
+                        "port_bytes": host.port_bytes,
                         "packet_bytes": host.packet_bytes,
                         "disagreement": host.disagreement,
                         "lost_packets": count.lost_packets,
@@ -161,6 +162,7 @@ def _print(fitted: Sequence[FittedJob], demand: Demand) -> None:
             table.add_row(
                 host.server,
                 format_size(host.counted_bytes),
+                format_size(host.port_bytes),
                 format_size(host.packet_bytes),
                 f"{host.disagreement:+.2%}",
                 "none" if host.fit is None else str(len(host.fit.phases)),

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from harness.report.article import Article, article_html
-from harness.report.html import Html, tag
+from harness.report.html import Html, table, tag
 from harness.report.kinds import read_article
 from harness.report.words import listed
 from traces.errors import BadInputError
@@ -67,7 +67,7 @@ def page_of(articles: dict[str, Article]) -> str:
             "body",
             tag("a", "Skip to the results", href=f"#{next(iter(articles))}", class_="skip"),
             _masthead(articles),
-            tag("main", *body),
+            tag("main", _side_by_side(articles), *body),
             tag("noscript", "The figures need JavaScript; tables and CSV files do without."),
             *(tag("script", Html(script)) for script in scripts),
         ),
@@ -94,3 +94,14 @@ def _masthead(articles: dict[str, Article]) -> Html:
     links = [tag("a", article.title, href=f"#{identity}") for identity, article in articles.items()]
     contents = tag("nav", *links, aria_label="Runs") if len(links) > 1 else Html()
     return tag("header", tag("p", "Roundelay", class_="brand"), contents, class_="masthead")
+
+
+def _side_by_side(articles: dict[str, Article]) -> Html:
+    """What came out of each run, one below the other; empty where there is one alone."""
+    if len(articles) < 2:
+        return Html()
+    rows = [
+        [tag("a", article.title, href=f"#{identity}"), article.outcome]
+        for identity, article in articles.items()
+    ]
+    return table("Runs on this page", ["Run", "What came out"], rows, "-w")

@@ -8,8 +8,14 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.report.page import write_report
+from tests.unit.harness.report.rounds_run import (
+    HOUR_S,
+    job_rows,
+    seed_document,
+    write_rounds_run,
+    write_table,
+)
 from tests.unit.harness.report.rounds_run import arm as rounds_arm
-from tests.unit.harness.report.rounds_run import job_rows, write_rounds_run, write_table
 from tests.unit.harness.report.rounds_run import summary as rounds_summary
 from tests.unit.test_report import (
     HOSTILE,
@@ -28,7 +34,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser.reader import DESKTOP, PHONE, SMALL_PHONE, Reader
 
-FIGURES = {"iterations": 7, "rounds": 6, "emulated-rounds": 9, "traces": 8, "validation": 6}
+FIGURES = {"iterations": 9, "rounds": 9, "emulated-rounds": 12, "traces": 8, "validation": 6}
 
 every_kind = pytest.mark.parametrize("kind", FIGURES)
 
@@ -49,7 +55,7 @@ def test_opens_from_a_file_without_errors_or_requests(
 
 
 @every_kind
-def test_every_figure_is_drawn_and_described(
+def test_every_figure_is_drawn_inside_its_place_and_described(
     reader: Reader, reports: dict[str, Path], kind: str
 ) -> None:
     reader.open(reports[kind], DESKTOP)
@@ -60,6 +66,7 @@ def test_every_figure_is_drawn_and_described(
         assert figure["shapes"] > 5
         assert figure["label"]
         assert figure["caption"].endswith(".")
+    assert reader.overflows(DESKTOP) == []
 
 
 @every_kind
@@ -72,8 +79,8 @@ def test_the_keyboard_reaches_every_download(
 
 
 @every_kind
-@pytest.mark.parametrize("width", [DESKTOP, PHONE, SMALL_PHONE])
-def test_nothing_is_wider_than_the_screen(
+@pytest.mark.parametrize("width", [PHONE, SMALL_PHONE])
+def test_nothing_is_wider_than_a_phone(
     reader: Reader, reports: dict[str, Path], kind: str, width: int
 ) -> None:
     reader.open(reports[kind], width)
@@ -117,6 +124,45 @@ def test_events_and_marks_are_drawn_on_any_screen(reader: Reader, tmp_path: Path
     assert rows == ["together left → right one"]
 
 
+def test_what_has_no_spaces_is_broken_where_the_screen_ends(reader: Reader, tmp_path: Path) -> None:
+    seeds = [seed_document(1, HOUR_S, source=f"jobs.csv, SHA-256 {'0123456789abcdef' * 4}")]
+    directory = write_rounds_run(
+        tmp_path / "run", rounds_summary(arms=[rounds_arm("proportional", HOUR_S, runs=seeds)])
+    )
+    write_report([directory], tmp_path / "report.html")
+    reader.open(tmp_path / "report.html", SMALL_PHONE)
+    assert reader.overflows(SMALL_PHONE) == []
+
+
+def test_every_job_of_the_timeline_tells_what_it_is(
+    reader: Reader, reports: dict[str, Path]
+) -> None:
+    reader.open(reports["rounds"], DESKTOP)
+    reader.ask(
+        """Plotly.Fx.hover(document.querySelector("#run1_gpu-timeline_tune .plot"),
+            [{curveNumber: 0, pointNumber: 0}])"""
+    )
+    told = reader.ask(
+        """return [...document.querySelectorAll("#run1_gpu-timeline_tune .hovertext")]
+            .map((label) => label.textContent.replace(/\\s/g, " ")).join(" ")"""
+    )
+    assert "job job-0, alexnet: 8 GPUs and 3 CPUs for 50 h" in told
+
+
+def test_several_runs_are_set_side_by_side_first(reader: Reader, tmp_path: Path) -> None:
+    directories = [write_run(tmp_path / "links"), write_rounds_run(tmp_path / "rounds")]
+    write_report(directories, tmp_path / "report.html")
+    reader.open(tmp_path / "report.html", SMALL_PHONE)
+    assert reader.overflows(SMALL_PHONE) == []
+    rows = reader.ask(
+        """return [...document.querySelectorAll("main > .scroll tbody tr")]
+            .map((row) => [row.querySelector("a").hash, row.lastChild.textContent])"""
+    )
+    assert [anchor for anchor, _ in rows] == ["#run1", "#run2"]
+    assert "times as long" in rows[0][1]
+    assert "times as fast" in rows[1][1]
+
+
 def test_csv_gives_the_data_of_the_figure(reader: Reader, report: Path) -> None:
     reader.open(report, DESKTOP)
     reader.ask("document.querySelector('#run1_link_together .downloads a').focus()")
@@ -126,11 +172,12 @@ def test_csv_gives_the_data_of_the_figure(reader: Reader, report: Path) -> None:
     assert lines[1] == "0.02,2e+10,together,measured,n0,left->right,one"
 
 
-def test_svg_is_a_drawing(reader: Reader, report: Path) -> None:
+@pytest.mark.parametrize("figure", ["circle-1-before", "heat-map_together"])
+def test_svg_is_a_drawing(reader: Reader, report: Path, figure: str) -> None:
     reader.open(report, DESKTOP)
-    reader.ask("document.querySelector('#run1_circle-1-before .downloads button').focus()")
+    reader.ask(f"document.querySelector('#run1_{figure} .downloads button').focus()")
     reader.press(Keys.ENTER)
-    drawing = ElementTree.fromstring(reader.downloaded("run1_circle-1-before.svg"))  # noqa: S314
+    drawing = ElementTree.fromstring(reader.downloaded(f"run1_{figure}.svg"))  # noqa: S314
     assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
     assert reader.errors() == []
 
@@ -214,7 +261,7 @@ def test_hostile_names_are_shown_and_never_run(reader: Reader, tmp_path: Path) -
     reader.open(tmp_path / "report.html", DESKTOP)
     assert reader.errors() == []
     assert reader.ask("return document.querySelectorAll('img[onerror], svg a').length") == 0
-    assert reader.ask("return document.querySelectorAll('script').length") == 5 + 2
+    assert reader.ask("return document.querySelectorAll('script').length") == 6 + 2
     assert reader.ask("return document.querySelector('.lead').textContent") == HOSTILE
     legend = reader.ask(
         "return [...document.querySelectorAll('.legendtext')].map((e) => e.textContent)"

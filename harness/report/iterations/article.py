@@ -10,7 +10,10 @@ from harness.report.html import Html, join, tag
 from harness.report.iterations import links, origin, schedule, tables
 from harness.report.iterations.data import RunData, read_run
 from harness.report.iterations.figures.circles import CircleGroup, circle_groups
+from harness.report.iterations.figures.drift import drift
+from harness.report.iterations.figures.heat_map import heat_map
 from harness.report.iterations.figures.load import ports_by_load, ports_by_meetings
+from harness.report.iterations.figures.marks import marks_over_time
 from harness.report.iterations.figures.times import all_arms, one_arm
 from harness.report.iterations.figures.utilisation import utilisation
 from harness.report.iterations.sentences import outcome
@@ -129,10 +132,13 @@ def _iteration_times(run: RunData, identity: str) -> Html:
     if together is None:
         return tag("p", "No arm has iterations after the warm-up.")
     own = [figure for arm in run.shown_arms if (figure := one_arm(run, arm))]
+    drifts = [figure for arm in run.shown_arms if (figure := drift(run, arm))]
     return join(
         figure_html(together, f"{identity}_{together.name}", "h3"),
         tag("h3", "Arm by arm, each on a time axis of its own"),
         figures_html(own, identity, "h4"),
+        tag("h3", "Jobs on the grids of their time-shifts") if drifts else "",
+        *(figure_html(each, f"{identity}_{each.name}", "h4") for each in drifts),
     )
 
 
@@ -145,6 +151,8 @@ def _links(run: RunData, identity: str) -> Html:
     ]
     if not own:
         return tag("p", "No link was sampled.")
+    maps = [figure for arm in run.summary.arms if (figure := heat_map(run, arm))]
+    marked = [figure for arm in run.summary.arms if (figure := marks_over_time(run, arm))]
     return join(
         tag(
             "p",
@@ -154,6 +162,9 @@ def _links(run: RunData, identity: str) -> Html:
             class_="remark",
         ),
         figures_html(own, identity, "h3"),
+        tag("h3", "All links") if maps else "",
+        *(figure_html(each, f"{identity}_{each.name}", "h4") for each in maps),
         links.events_table(run),
         links.marks(run),
+        *(figure_html(each, f"{identity}_{each.name}", "h4") for each in marked),
     )

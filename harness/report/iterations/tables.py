@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from harness.report.html import Html, join, table, tag
 from harness.report.iterations.data import RunData, Side
-from harness.report.iterations.documents import ArmRead, InvariantCheck, SideTimes
+from harness.report.iterations.documents import ArmRead, InvariantCheck, SideTimes, VerdictRead
 from harness.report.iterations.sentences import VERDICT_MEANING, sharing_words, verdict_words
 from harness.report.words import NOTHING, quantity, seconds, sentence, signed_percent
 
@@ -84,6 +86,14 @@ def _by_arm_and_job(side: Side) -> dict[tuple[str, str], pd.Series]:
 
 def verdicts(run: RunData) -> Html:
     """Each measured arm's verdict in words, with all its invariants behind a fold."""
+    judged = [(arm.name, arm.verdict) for arm in run.summary.arms if arm.verdict]
+    if not judged:
+        return tag("p", "Nothing was measured, so there is nothing to judge.")
+    return verdicts_of(judged)
+
+
+def verdicts_of(judged: Sequence[tuple[str, VerdictRead]]) -> Html:
+    """What verdicts mean, and those of arms by their names, each above its invariants."""
     meaning = tag(
         "dl",
         *(
@@ -92,29 +102,25 @@ def verdicts(run: RunData) -> Html:
         ),
         class_="meaning",
     )
-    parts = []
-    for arm in run.summary.arms:
-        if arm.verdict is None:
-            continue
-        words = tag(
-            "summary",
-            tag("strong", arm.name),
-            " ",
-            badge(arm.verdict.status),
-            " ",
-            tag("span", verdict_words(arm.verdict)),
-        )
-        content = _invariants(arm.name, arm.verdict.invariants) if arm.verdict.invariants else ""
-        parts.append(tag("details", words, content, open=arm.verdict.status != "valid"))
-    if not parts:
-        return tag("p", "Nothing was measured, so there is nothing to judge.")
-    return join(meaning, *parts, *_unenforced(run))
+    return join(meaning, *(_verdict(arm, verdict) for arm, verdict in judged), *_unenforced(judged))
 
 
-def _unenforced(run: RunData) -> list[Html]:
+def _verdict(arm: str, verdict: VerdictRead) -> Html:
+    words = tag(
+        "summary",
+        tag("strong", arm),
+        " ",
+        badge(verdict.status),
+        " ",
+        tag("span", verdict_words(verdict)),
+    )
+    content = _invariants(arm, verdict.invariants) if verdict.invariants else ""
+    return tag("details", words, content, open=verdict.status != "valid")
+
+
+def _unenforced(judged: Sequence[tuple[str, VerdictRead]]) -> list[Html]:
     """What the machine could not enforce: a note, once for all arms of the run."""
-    verdicts = [arm.verdict for arm in run.summary.arms if arm.verdict]
-    clauses = dict.fromkeys(clause for verdict in verdicts for clause in verdict.unenforced)
+    clauses = dict.fromkeys(clause for _, verdict in judged for clause in verdict.unenforced)
     return [tag("p", sentence(f"not enforced: {clause}")) for clause in clauses]
 
 

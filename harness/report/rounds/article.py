@@ -12,10 +12,12 @@ from harness.report.rounds import jobs, options, setting, tables
 from harness.report.rounds.data import RunData, read_run
 from harness.report.rounds.emulation import emulation_section
 from harness.report.rounds.figures.completion import completion_times
+from harness.report.rounds.figures.gpu_timeline import gpu_timelines
 from harness.report.rounds.figures.gpus_in_use import gpus_in_use
 from harness.report.rounds.figures.kinds import gpus, models
 from harness.report.rounds.figures.lengths import lengths
 from harness.report.rounds.figures.means import means
+from harness.report.rounds.figures.shares import shares
 from harness.report.rounds.sentences import outcome
 from harness.report.words import counted, listed, number, sentence, span
 
@@ -43,7 +45,7 @@ def article_of(run: RunData, identity: str) -> Article:
             *([("Emulation", emulation)] if emulation else []),
             ("Arms", _arms(run, identity)),
             ("Completion times", _completion_times(run, identity)),
-            ("GPUs", _gpus(run, identity)),
+            ("Resources", _resources(run, identity)),
             ("Jobs", jobs.jobs_section(summary, run.sides)),
             (f"What was {run.sides.done}", _what_was_done(run)),
             *([("Mechanisms", mechanisms)] if mechanisms else []),
@@ -88,14 +90,25 @@ def _completion_times(run: RunData, identity: str) -> Html:
     )
 
 
-def _gpus(run: RunData, identity: str) -> Html:
-    figure = gpus_in_use(run)
-    if figure is None:
+def _resources(run: RunData, identity: str) -> Html:
+    found = [figure for make in (gpus_in_use, shares) if (figure := make(run))]
+    if not found:
         return tag("p", f"Nothing was {run.sides.shown}, so no GPU was in use.")
+    own = gpu_timelines(run)
     return join(
-        figure_html(figure, f"{identity}_{figure.name}", "h3"),
+        *(figure_html(figure, f"{identity}_{figure.name}", "h3") for figure in found),
+        tag("h3", "GPU by GPU") if own else "",
+        *(figure_html(each, f"{identity}_{each.name}", "h4") for each in own),
+        *(tag("p", words, class_="remark") for words in _without_timeline(run)),
         tag("p", _timelines(run.timelines), class_="remark") if run.timelines else "",
     )
+
+
+def _without_timeline(run: RunData) -> list[str]:
+    arms = [arm for arm in run.leases.occupancy if arm not in run.leases.shown]
+    if not arms:
+        return []
+    return [f"No job was on the first servers with {listed(arms)}, or the cluster has no servers."]
 
 
 def _timelines(files: list[str]) -> str:

@@ -6,21 +6,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from harness.report.documents import read_document, read_scenario_text
-from harness.report.rounds.documents import ArmRead, Provenance, SeedRead, Summary
+from harness.report.rounds.documents import ArmRead, Provenance, Summary
 from harness.report.rounds.emulated_data import EmulatedData, read_emulated
-from harness.report.rounds.occupancy import Occupancy, OccupancyBins
-from harness.report.rounds.parquet import parts, rows
+from harness.report.rounds.leases import LeasesRead, read_leases
+from harness.report.rounds.parquet import rows
 from harness.report.rounds.sides import Sides, sides_of
 from harness.report.thinning import Floats
 
 JOB_COLUMNS = ["arm", "seed", "model", "num_gpus", "alone_s", "submit_s", "jct_s"]
-LEASE_COLUMNS = ["arm", "seed", "gpus", "from_s", "until_s"]
 
 
 @dataclass(frozen=True)
@@ -28,15 +25,15 @@ class RunData:
     """One run.
 
     jobs: JOB_COLUMNS of the jobs that count, of all arms and seeds; jct_s is missing where a job
-    has not ended. occupancy: of each arm that ran, its GPUs in use with its first seed. Both are of
-    the side that is ``shown``. emulated: None where nothing was. timelines: timeline.json of each
-    side that has one, as seen from the directory of the run.
+    has not ended. leases: of each arm that ran, with its first seed. Both are of the side that is
+    ``shown``. emulated: None where nothing was. timelines: timeline.json of each side that has one,
+    as seen from the directory of the run.
     """
 
     summary: Summary
     sides: Sides
     jobs: pd.DataFrame
-    occupancy: dict[str, Occupancy]
+    leases: LeasesRead
     emulated: EmulatedData | None
     timelines: list[str]
     provenance: Provenance
@@ -67,9 +64,13 @@ class RunData:
         arm, run = runs[0]
         if run.jobs.counted == run.jobs.ran:
             return None
-        jobs = self.jobs
-        own_s = jobs.loc[(jobs["arm"] == arm.name) & (jobs["seed"] == run.seed), "submit_s"]
+        own_s = submissions_s(self.jobs, arm.name, run.seed)
         return float(own_s.min()), float(own_s.max())
+
+
+def submissions_s(jobs: pd.DataFrame, arm: str, seed: int) -> pd.Series[float]:
+    """When each of the ``jobs`` of an arm with a seed was submitted."""
+    return jobs.loc[(jobs["arm"] == arm) & (jobs["seed"] == seed), "submit_s"]
 
 
 def read_run(directory: Path) -> RunData:
@@ -77,13 +78,13 @@ def read_run(directory: Path) -> RunData:
     summary = read_document(directory / "summary.json", Summary)
     sides = sides_of(directory, summary)
     tables = sides.places[sides.shown]
+    counted = rows(tables / "jobs.parquet", [*JOB_COLUMNS, "counted"], pc.field("counted"))
+    jobs = counted[JOB_COLUMNS]
     return RunData(
         summary=summary,
         sides=sides,
-        jobs=rows(tables / "jobs.parquet", [*JOB_COLUMNS, "counted"], pc.field("counted"))[
-            JOB_COLUMNS
-        ],
-        occupancy=_occupancy(tables / "rounds.parquet", summary),
+        jobs=jobs,
+        leases=read_leases(tables, summary.arms, _first_counted_s(jobs, summary)),
         emulated=read_emulated(sides),
         timelines=_timelines(directory, sides),
         provenance=read_document(directory / "provenance.json", Provenance),
@@ -96,18 +97,11 @@ def _timelines(directory: Path, sides: Sides) -> list[str]:
     return [str(file.relative_to(directory)) for file in files if file.is_file()]
 
 
-def _occupancy(file: Path, summary: Summary) -> dict[str, Occupancy]:
-    shown = {arm.name: (arm, arm.runs[0]) for arm in summary.arms if arm.runs}
-    bins = {name: OccupancyBins(run.end_s, arm.round_s) for name, (arm, run) in shown.items()}
-    for leases in parts(file, LEASE_COLUMNS):
-        for name, (_, run) in shown.items():
-            _add(bins[name], leases, name, run)
-    return {name: of_arm.occupancy() for name, of_arm in bins.items()}
-
-
-def _add(bins: OccupancyBins, leases: pa.Table, arm: str, run: SeedRead) -> None:
-    own = leases.filter((pc.field("arm") == arm) & (pc.field("seed") == run.seed))
-    gpus, from_s, until_s = (
-        np.asarray(own[column], dtype=float) for column in ("gpus", "from_s", "until_s")
-    )
-    bins.add(from_s, until_s, gpus)
+def _first_counted_s(jobs: pd.DataFrame, summary: Summary) -> dict[str, float]:
+    """By arm, when the first job that counts was submitted with its first seed; 0 where all do."""
+    found = {}
+    for arm in summary.arms:
+        if arm.runs and arm.runs[0].jobs.counted < arm.runs[0].jobs.ran:
+            own_s = submissions_s(jobs, arm.name, arm.runs[0].seed)
+            found[arm.name] = float(own_s.min()) if len(own_s) else 0.0
+    return found

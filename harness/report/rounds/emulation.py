@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from harness.report.figures.markup import figure_html, figures_html
 from harness.report.html import Html, join, table, tag
-from harness.report.iterations.sentences import verdict_words
-from harness.report.iterations.tables import badge
+from harness.report.iterations.tables import badge, verdicts_of
 from harness.report.rounds.data import RunData
 from harness.report.rounds.documents import ArmRead, EmulatedRead, ErrorsRead, ScaleRead
 from harness.report.rounds.figures.both_sides import both_sides
@@ -37,8 +36,9 @@ def emulation_section(run: RunData, identity: str) -> Html | None:
     return join(
         _errors_table(arms) if predicted else _times_table(arms),
         tag("p", _ELSEWHERE, class_="remark") if predicted else "",
-        *(_verdict(arm, emulated) for arm, emulated in arms),
-        _scale(summary.scale) if summary.scale else "",
+        tag("h3", "Verdict"),
+        verdicts_of([(arm.name, emulated.verdict) for arm, emulated in arms]),
+        join(tag("h3", "Scale"), _scale(summary.scale)) if summary.scale else "",
         *_incidents(arms),
         _figures(run, identity),
     )
@@ -104,10 +104,6 @@ def _sizes(errors: ErrorsRead) -> list[str]:
 
 def _hours(time_s: float | None) -> str:
     return NOTHING if time_s is None else f"{time_s / _S_PER_H:.2f}{SPACE}h"
-
-
-def _verdict(arm: ArmRead, emulated: EmulatedRead) -> Html:
-    return tag("p", tag("strong", arm.name), " ", tag("span", verdict_words(emulated.verdict)))
 
 
 def _scale(scale: ScaleRead) -> Html:

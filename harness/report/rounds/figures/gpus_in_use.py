@@ -33,9 +33,9 @@ _DAYS_FROM = 3.0
 def gpus_in_use(run: RunData) -> Figure | None:
     """Every arm that ran, with its first seed; None where none did."""
     arms = [
-        (index, arm, run.occupancy[arm.name])
+        (index, arm, run.leases.occupancy[arm.name]["gpus"])
         for index, arm in enumerate(run.summary.arms)
-        if arm.name in run.occupancy
+        if arm.name in run.leases.occupancy
     ]
     if not arms:
         return None
@@ -70,7 +70,7 @@ def _line(
         "name": text(arm.name),
         "showlegend": False,
         "x": numbers(occupancy.edges_s * factor),
-        "y": numbers(np.concatenate((occupancy.gpus, occupancy.gpus[-1:]))),
+        "y": numbers(np.concatenate((occupancy.held, occupancy.held[-1:]))),
         "xaxis": _name("x", panel),
         "yaxis": _name("y", panel),
         "line": {"color": colour(index), "width": 1.2, "shape": "hv"},
@@ -90,7 +90,7 @@ def _table(arm: ArmRead, occupancy: Occupancy) -> pd.DataFrame:
             "seed": arm.runs[0].seed,
             "from_s": occupancy.edges_s[:-1],
             "until_s": occupancy.edges_s[1:],
-            "gpus_in_use": occupancy.gpus,
+            "gpus_in_use": occupancy.held,
         }
     )
 

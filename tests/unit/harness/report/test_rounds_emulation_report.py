@@ -39,7 +39,7 @@ from tests.unit.harness.report.rounds_run import (
 from tests.unit.test_report import HOSTILE
 from traces.errors import BadInputError
 
-ALONE = 6
+ALONE = 9
 """Figures of a run that was simulated alone."""
 
 OWN = {"run1_job-by-job.csv", "run1_cpu-use.csv", "run1_both-sides.csv"}

@@ -39,7 +39,7 @@ from tests.unit.harness.report.rounds_run import (
 from tests.unit.test_report import HOSTILE, write_run
 from traces.errors import BadInputError
 
-FIGURES = 6
+FIGURES = 9
 MEAN_S = 10 * HOUR_S
 SIMULATED_ALONE = Sides({SIMULATED: Path("run")})
 
@@ -235,6 +235,9 @@ def test_csv_holds_the_data_of_the_figures(tmp_path: Path) -> None:
             "by-model",
             "by-gpus",
             "gpus-in-use",
+            "shares",
+            "gpu-timeline_proportional",
+            "gpu-timeline_tune",
         )
     }
     assert found["run1_means.csv"]["waiting_s"].tolist() == [5 * HOUR_S, 2.5 * HOUR_S]
@@ -268,15 +271,15 @@ def test_occupancy_keeps_all_gpu_time_however_coarse_it_is() -> None:
         bins.add(from_s[part], until_s[part], leased[part])
     found = bins.occupancy()
     assert found.rounds == 4
-    assert len(found.gpus) <= thinning.MAX_POINTS
+    assert len(found.held) <= thinning.MAX_POINTS
     assert found.edges_s[-1] == end_s
     np.testing.assert_allclose(
-        (found.gpus * np.diff(found.edges_s)).sum(), (leased * (until_s - from_s)).sum()
+        (found.held * np.diff(found.edges_s)).sum(), (leased * (until_s - from_s)).sum()
     )
-    middle = len(found.gpus) // 2
+    middle = len(found.held) // 2
     low_s, high_s = found.edges_s[middle : middle + 2]
     inside = (np.minimum(until_s, high_s) - np.maximum(from_s, low_s)).clip(min=0)
-    np.testing.assert_allclose(found.gpus[middle], (leased * inside).sum() / (high_s - low_s))
+    np.testing.assert_allclose(found.held[middle], (leased * inside).sum() / (high_s - low_s))
 
 
 def test_groups_of_gpus_double_and_are_named_by_what_is_in_them() -> None:
@@ -315,7 +318,7 @@ def test_both_kinds_of_runs_stand_on_one_page(tmp_path: Path) -> None:
     text = build_report([*directories, directories[1]])
     page = Page(text)
     assert page.count("article") == 3
-    assert page.count("figure") == 7 + 2 * FIGURES
+    assert page.count("figure") == 9 + 2 * FIGURES
     scripts = [a for name, a in page.elements if name == "script" and "type" not in a]
     assert scripts == [{}, {}]
     identities = [a["id"] for _, a in page.elements if a.get("id")]
@@ -333,7 +336,7 @@ def test_an_interrupted_run_shows_what_there_is(tmp_path: Path) -> None:
     write_table(directory, "jobs", job_rows({"proportional": 1.0}))
     write_table(directory, "rounds", lease_rows({"proportional": 1.0}))
     page = page_of(directory)
-    assert page.count("figure") == FIGURES
+    assert page.count("figure") == FIGURES - 1  # no timeline of what did not run
     assert "The run was interrupted" in page.text
 
 

@@ -130,5 +130,5 @@ def test_the_link_shown_is_the_one_where_jobs_meet(tmp_path: Path) -> None:
         write_table(directory / half, "links", rows)
         write_table(directory / half, "iterations", iteration_rows("together", SHARED_S))
     text = page_of(directory).text
-    assert "left → right" in text
-    assert "busy → elsewhere" not in text
+    assert "% of left → right" in text
+    assert "% of busy → elsewhere" not in text
