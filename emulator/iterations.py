@@ -3,7 +3,7 @@
     from emulator.iterations import iteration_done
     iteration_done()
 
-Outside an emulated run it does nothing. A script that cannot import this sends the number of
+Where nobody counts it does nothing. A script that cannot import this sends the number of
 iterations, as text, in a datagram to the Unix socket that $ROUNDELAY_ITERATIONS names (a name with
 @ is an abstract one).
 

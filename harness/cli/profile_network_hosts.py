@@ -156,7 +156,7 @@ def _print(fitted: Sequence[FittedJob], demand: Demand) -> None:
             f"{format_duration(job.timer.value)}, and the bytes repeat every "
             f"{format_duration(job.seen.period_s)} ({job.period_error:+.2%})"
         )
-        for heading in ("server", "counters", "packets", "diff.", "phases"):
+        for heading in ("server", "data", "port", "packets", "diff.", "phases"):
             table.add_column(heading, justify="left" if heading == "server" else "right")
         for host in job.hosts:
             table.add_row(
@@ -170,13 +170,14 @@ def _print(fitted: Sequence[FittedJob], demand: Demand) -> None:
         console.print(table)
         print_warnings(_doubts(job))
     table = plain_table(f"the demand: {format_duration(demand.compute_s)} of compute")
-    for heading in ("transfer", "ready", "bytes", "who", "compute"):
+    for heading in ("transfer", "ready", "bytes", "limit", "who", "compute"):
         table.add_column(heading, justify="left" if heading in ("transfer", "who") else "right")
     for transfer in demand.transfers:
         table.add_row(
             transfer.name,
             format_duration(transfer.ready_s),
             format_size(transfer.bytes),
+            "link" if transfer.rate_limit_bps is None else format_rate(transfer.rate_limit_bps),
             ", ".join(f"{a} to {b}" for a, b in transfer.pairs) or transfer.pattern,
             "waits" if transfer.blocking else "goes on",
         )

@@ -10,9 +10,12 @@ from emulator.evidence import Sample
 from traces.load_series import LoadSeries
 
 
-def series_of_port(samples: Sequence[Sample], minor: int, source: str) -> LoadSeries:
-    """The bytes of class ``minor`` between two readings of a port's counters, on the monotonic
+def series_of_port(samples: Sequence[Sample], minors: Sequence[int], source: str) -> LoadSeries:
+    """The bytes of these classes between two readings of a port's counters, on the monotonic
     clock. Raises ValueError where there are fewer than two readings."""
     edges_s = np.array([sample.t_s for sample in samples])
-    sent = np.array([sample.counters[minor][0] for sample in samples], dtype=np.float64)
+    sent = np.array(
+        [sum(sample.counters[minor][0] for minor in minors) for sample in samples],
+        dtype=np.float64,
+    )
     return LoadSeries(edges_s, np.diff(sent), None, source)

@@ -20,6 +20,7 @@ from emulator.session import Session
 from emulator.verdict import Verdict
 from emulator.wake import waking_promptly
 from emulator.watch import calibrate, start_sampler, stop_sampler
+from netshaper.disciplines import ACKNOWLEDGEMENT_CLASS
 from profiler.network.counted import series_of_port
 from traces.arm import Arm, Job, JobCommand
 from traces.cluster import Port
@@ -51,12 +52,14 @@ class JobOnHosts:
 
 @dataclass(frozen=True)
 class HostCount:
-    """One server. sent: by its port's counters, on the clock of ``iterations``. capture: the file
-    with the packets that it sent, and how many of them the kernel could not hand over."""
+    """One server. sent: the job's data by its port's counters, on the clock of ``iterations``;
+    port_sent: with the acknowledgements that pass beside them. capture: the file with the packets
+    that it sent, and how many of them the kernel could not hand over."""
 
     server: str
     address: str
     sent: LoadSeries
+    port_sent: LoadSeries
     capture: Path
     captured_packets: int
     lost_packets: int
@@ -215,14 +218,13 @@ def _hosts(
     for server in job.servers:
         end = network.plan.ports[Port(server, _SWITCH)]
         packets, lost = counts[server]
+        samples = record.samples[(end.namespace, end.device)]
+        source, own = f"counters of {server}'s port", end.classes.of_job[job.id]
         yield HostCount(
             server=server,
             address=network.plan.addresses.server(server),
-            sent=series_of_port(
-                record.samples[(end.namespace, end.device)],
-                end.classes.of_job[job.id],
-                f"counters of {server}'s port",
-            ),
+            sent=series_of_port(samples, (own,), source),
+            port_sent=series_of_port(samples, (own, ACKNOWLEDGEMENT_CLASS), source),
             capture=_capture_file(captures, server),
             captured_packets=packets,
             lost_packets=lost,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterator, Sequence
@@ -25,35 +26,39 @@ _WITHIN = 1.96  # standard errors: 95 % of a normal distribution
 
 @dataclass(frozen=True)
 class FittedHost:
-    """counted_bytes, packet_bytes: sent in an iteration, by the port's counters and by packets.
+    """counted_bytes: of the job's data in an iteration. port_bytes, packet_bytes: with the
+    acknowledgements of what it receives, by the port's counters and by packets.
 
-    fit: of the counters; None for a rank that sends nothing.
+    fit: of the data by the counters; None for a rank that sends nothing.
     """
 
     server: str
     counted_bytes: float
+    port_bytes: float
     packet_bytes: float
     fit: PatternFit | None
 
     @property
     def disagreement(self) -> float:
         """Of the packets from the counters, as a share of these."""
-        return self.packet_bytes / self.counted_bytes - 1 if self.counted_bytes else 0.0
+        return self.packet_bytes / self.port_bytes - 1 if self.port_bytes else 0.0
 
 
 @dataclass(frozen=True)
 class FittedJob:
-    """timer: the job's own iteration time. seen: the iteration as its ranks' bytes tell it."""
+    """timer: the job's own iteration time; usual_s: its mean without the iterations that the fits
+    left out. seen: the iteration as its ranks' bytes tell it."""
 
     counted: CountedJob
     timer: Estimate
+    usual_s: float
     hosts: tuple[FittedHost, ...]
     seen: SeenIteration
 
     @property
     def period_error(self) -> float:
-        """Of the fitted period from the job's own timer, as a share of this."""
-        return self.seen.period_s / self.timer.value - 1
+        """Of the fitted period from the job's own timer over the same iterations, as a share."""
+        return self.seen.period_s / self.usual_s - 1
 
 
 def fit_job(counted: CountedJob) -> FittedJob:
@@ -86,6 +91,7 @@ def fit_job(counted: CountedJob) -> FittedJob:
             FittedHost(
                 server=host.server,
                 counted_bytes=float(np.nansum(sent.sent_bytes)) / len(lengths_s),
+                port_bytes=_total(_of_iterations(counted, host.port_sent)) / len(lengths_s),
                 packet_bytes=_total(packets) / len(lengths_s),
                 fit=fit,
             )
@@ -95,8 +101,9 @@ def fit_job(counted: CountedJob) -> FittedJob:
     return FittedJob(
         counted=counted,
         timer=_mean(lengths_s),
+        usual_s=_usual_s(counted, [rank.fit for rank in ranks]),
         hosts=tuple(hosts),
-        seen=iteration_of(ranks, counted.job.rate_bps),
+        seen=iteration_of(ranks, counted.job.rate_bps, counted.iterations[0].end_s),
     )
 
 
@@ -134,6 +141,22 @@ def _packets(counted: CountedJob, host: HostCount, to: HostCount | None) -> Load
 def _of_iterations(counted: CountedJob, series: LoadSeries) -> LoadSeries:
     """From the end of the first iteration that counts to the end of the last."""
     return series.between(counted.iterations[0].end_s, counted.iterations[-1].end_s)
+
+
+def _usual_s(counted: CountedJob, fits: Sequence[PatternFit]) -> float:
+    """Mean iteration time by the timer, of those that no fit's outlier reaches into."""
+    out = [
+        (outlier.start_s, outlier.start_s + outlier.length_s)
+        for fit in fits
+        for outlier in fit.outliers
+    ]
+    ends_s = [span.end_s for span in counted.iterations]
+    usual = [
+        end_s - begin_s
+        for begin_s, end_s in itertools.pairwise(ends_s)
+        if not any(begin_s < out_end_s and out_begin_s < end_s for out_begin_s, out_end_s in out)
+    ]
+    return statistics.fmean(usual or iteration_lengths_s(counted.iterations))
 
 
 def _total(series: LoadSeries | None) -> float:

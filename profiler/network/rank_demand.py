@@ -18,8 +18,11 @@ from traces.demand import Demand, Pattern, Transfer
 from traces.errors import BadInputError
 
 _SAME_BYTES = 0.05
-_SAME_TIME = 0.05  # of the period
+_SHORT_PAUSE = 0.05  # of the period
+_TOGETHER = 0.7  # of the longer one
 _PACED_BY_THE_LINK = 0.9
+_FULL_LINK = 0.97
+_ROUNDED = 0.02  # of the period
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class RankFit:
 
 @dataclass(frozen=True)
 class SeenTransfer:
-    """Bytes that go out together, ``start_s`` after the iteration began and for ``length_s``.
+    """Bytes that go out together, ``start_s`` after the iteration began and for ``length_s``; with
+    pauses that are short beside an iteration, such as between the steps of a collective.
 
     bytes: of each sender. pairs: empty in a ring of all ranks.
     """
@@ -53,55 +57,74 @@ class SeenIteration:
     transfers: tuple[SeenTransfer, ...]
 
 
-def iteration_of(ranks: Sequence[RankFit], rate_bps: float) -> SeenIteration:
-    """All phases on the timeline of the first rank that has any, merged where they are a ring.
+def iteration_of(ranks: Sequence[RankFit], rate_bps: float, begin_s: float) -> SeenIteration:
+    """All phases on one timeline, merged where they are a ring.
 
-    The period is the mean of the ranks', which differ by what their fits miss.
+    begin_s: when some iteration began, on the clock of the fits. The period is the mean of the
+    ranks', which differ by what their fits miss.
     """
-    first = ranks[0].fit
     period_s = math.fsum(rank.fit.period_s.value for rank in ranks) / len(ranks)
     seen: list[SeenTransfer] = []
     for rank in ranks:
-        shift_s = rank.fit.start_s - first.start_s
         for phase, shares in zip(rank.fit.phases, rank.share_of, strict=True):
-            start_s = (phase.start_s.value + shift_s) % period_s
+            start_s = (rank.fit.start_s + phase.start_s.value - begin_s) % period_s
+            if start_s > (1 - _ROUNDED) * period_s:
+                start_s = 0.0  # it begins with the iteration, as far as one can tell
             length_s = phase.end_s.value - phase.start_s.value
             for receiver, share in sorted(shares.items()):
                 pairs = ((rank.rank, receiver),)
                 sent = phase.bytes.value * share
                 seen.append(SeenTransfer(start_s, length_s, sent, pairs))
-    transfers = _merged(seen, period_s, len(ranks))
+    num_ranks = len({rank.rank for rank in ranks})
+    transfers = _merged(_bursts(seen, period_s), num_ranks)
     return SeenIteration(period_s, rate_bps, tuple(sorted(transfers, key=lambda t: t.start_s)))
 
 
-def _merged(
-    transfers: Sequence[SeenTransfer], period_s: float, num_ranks: int
-) -> list[SeenTransfer]:
+def _bursts(transfers: Sequence[SeenTransfer], period_s: float) -> list[SeenTransfer]:
+    """What the same rank sends to the same one with short pauses, as one."""
+    by_pair: dict[tuple[tuple[int, int], ...], list[SeenTransfer]] = {}
+    for transfer in sorted(transfers, key=lambda transfer: transfer.start_s):
+        bursts = by_pair.setdefault(transfer.pairs, [])
+        if bursts and transfer.start_s - _end_s(bursts[-1]) <= _SHORT_PAUSE * period_s:
+            before = bursts.pop()
+            length_s = max(_end_s(before), _end_s(transfer)) - before.start_s
+            sent = before.bytes + transfer.bytes
+            bursts.append(SeenTransfer(before.start_s, length_s, sent, transfer.pairs))
+        else:
+            bursts.append(transfer)
+    return [burst for bursts in by_pair.values() for burst in bursts]
+
+
+def _end_s(transfer: SeenTransfer) -> float:
+    return transfer.start_s + transfer.length_s
+
+
+def _merged(transfers: Sequence[SeenTransfer], num_ranks: int) -> list[SeenTransfer]:
     """Transfers that are alike as one: a ring where their pairs close one over all ranks."""
     waiting = sorted(transfers, key=lambda transfer: transfer.start_s)
     merged = []
     while waiting:
         first = waiting.pop(0)
-        alike = [each for each in waiting if _are_alike(first, each, period_s)]
+        alike = [each for each in waiting if _are_alike(first, each)]
         waiting = [each for each in waiting if each not in alike]
         merged.append(_joined([first, *alike], num_ranks))
     return merged
 
 
-def _are_alike(one: SeenTransfer, other: SeenTransfer, period_s: float) -> bool:
-    apart_s = abs(one.start_s - other.start_s)
-    return (
-        min(apart_s, period_s - apart_s) <= _SAME_TIME * period_s
-        and abs(one.length_s - other.length_s) <= _SAME_TIME * period_s
-        and abs(one.bytes - other.bytes) <= _SAME_BYTES * max(one.bytes, other.bytes)
-    )
+def _are_alike(one: SeenTransfer, other: SeenTransfer) -> bool:
+    """Whether they carry as many bytes at about the same time: ranks of a collective begin when
+    they are ready, and go on together."""
+    together_s = min(_end_s(one), _end_s(other)) - max(one.start_s, other.start_s)
+    return together_s >= _TOGETHER * max(one.length_s, other.length_s) and abs(
+        one.bytes - other.bytes
+    ) <= _SAME_BYTES * max(one.bytes, other.bytes)
 
 
 def _joined(alike: Sequence[SeenTransfer], num_ranks: int) -> SeenTransfer:
     count = len(alike)
     pairs = tuple(pair for each in alike for pair in each.pairs)
     return SeenTransfer(
-        start_s=alike[0].start_s,
+        start_s=math.fsum(each.start_s for each in alike) / count,
         length_s=math.fsum(each.length_s for each in alike) / count,
         bytes=math.fsum(each.bytes for each in alike) / count,
         pairs=() if _is_ring(pairs, num_ranks) else pairs,
@@ -109,8 +132,10 @@ def _joined(alike: Sequence[SeenTransfer], num_ranks: int) -> SeenTransfer:
 
 
 def _is_ring(pairs: Sequence[tuple[int, int]], num_ranks: int) -> bool:
-    """Whether ``pairs`` lead from 0 to 1 and so on to the last rank and back, as a Ring does."""
-    return sorted(pairs) == [(rank, (rank + 1) % num_ranks) for rank in range(num_ranks)]
+    """Whether ``pairs`` lead from each rank to the next and from the last to the first, or back:
+    gloo's ring goes downwards."""
+    ring = [(rank, (rank + 1) % num_ranks) for rank in range(num_ranks)]
+    return sorted(pairs) in (ring, sorted((after, before) for before, after in ring))
 
 
 def demand_of(seen: SeenIteration, slower: SeenIteration | None = None) -> Demand:
@@ -133,16 +158,21 @@ def demand_of(seen: SeenIteration, slower: SeenIteration | None = None) -> Deman
                 bytes=seen_transfer.bytes,
                 pattern=Pattern.PAIRS if seen_transfer.pairs else Pattern.RING,
                 pairs=seen_transfer.pairs,
-                # Nothing computes behind the last one, as an iteration begins where it ends.
-                blocking=blocks and seen_transfer is not seen.transfers[-1],
+                blocking=blocks,
+                rate_limit_bps=_own_limit_bps(seen_transfer, seen.rate_bps),
                 name=f"phase {len(transfers) + 1}",
             )
         )
         if blocks:
             waited_s += seen_transfer.length_s
-    last_ready_s = transfers[-1].ready_s
-    compute_s = last_ready_s if waits[-1] else max(seen.period_s - waited_s, last_ready_s)
+    compute_s = max(seen.period_s - waited_s, transfers[-1].ready_s)
     return Demand(compute_s=compute_s, transfers=tuple(transfers))
+
+
+def _own_limit_bps(transfer: SeenTransfer, link_bps: float) -> float | None:
+    """The rate of a flow that the link does not pace: its sender's, or its collective's steps'."""
+    flow_bps = transfer.bytes * 8 / transfer.length_s
+    return flow_bps if flow_bps < _FULL_LINK * link_bps else None
 
 
 def _is_paced(seen: SeenIteration) -> bool:
