@@ -32,7 +32,7 @@ kernel: $(VENV)/test
 
 # Real torch and DALI, and a real Ray cluster: they take both cores by themselves.
 training: $(VENV)/test
-	$(BIN)/pytest tests/training tests/sweep -m 'not undisturbed'
+	$(BIN)/pytest tests/training tests/sweep -m 'not undisturbed' -n 2 --dist loadfile
 	$(BIN)/pytest tests/training -m undisturbed
 
 browser: $(VENV)/test

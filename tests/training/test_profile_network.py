@@ -6,6 +6,7 @@ Retried is only what the verdict calls suspect: the box was disturbed.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ from typing import Any
 import pytest
 
 from tests.kernel.command import TRIES, roundelay
+
+pytestmark = [
+    pytest.mark.undisturbed,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
+]
 
 FRAME_SHARE = 1514 / 1448
 """Bytes on the wire for a byte of payload, in full frames with TCP's timestamps."""

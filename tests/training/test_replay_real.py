@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from harness.experiments.reproduce.recipes.replay_real import QUICK, Size, _run
 from tests.kernel.command import TRIES
+
+pytestmark = [
+    pytest.mark.undisturbed,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
+]
 
 BOUND = "replay against the real job"
 
