@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,9 @@ class TorchSource:
                 if isinstance(batch, str):
                     raise LoadingError(batch)
                 yield batch
+        except (ConnectionError, EOFError) as error:
+            # A worker was killed while it handed a batch's memory over.
+            raise LoadingError(f"a loader worker ended early: {error}") from error
         except RuntimeError as error:
             raise LoadingError(str(error)) from error
 
@@ -71,7 +75,9 @@ class TorchSource:
         # Where a loop or a traceback still refers to the iterator, nothing public ends its workers.
         running: Any = self._loader._iterator
         if running is not None:
-            running._shutdown_workers()
+            # The signal of a killed worker's end may arrive here; all others are ended all the same.
+            with contextlib.suppress(RuntimeError):
+                running._shutdown_workers()
             self._loader._iterator = None
 
 

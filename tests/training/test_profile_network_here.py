@@ -14,6 +14,8 @@ from tests.kernel.command import ROUNDELAY
 from tests.kernel.two_machines import DEVICE, on, two_machines
 from traces.formats.kineto_events import read_kineto_events
 
+pytestmark = pytest.mark.undisturbed
+
 WIDTH = 256
 GRADIENT_BYTES = 2 * (WIDTH * WIDTH + WIDTH) * 4
 ITERATIONS = 20
