@@ -75,7 +75,7 @@ class TorchSource:
         # Where a loop or a traceback still refers to the iterator, nothing public ends its workers.
         running: Any = self._loader._iterator
         if running is not None:
-            # The signal of a killed worker's end may arrive here; all others are ended all the same.
+            # The signal of a killed worker may arrive here; the others are ended all the same.
             with contextlib.suppress(RuntimeError):
                 running._shutdown_workers()
             self._loader._iterator = None

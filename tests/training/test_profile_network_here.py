@@ -16,7 +16,7 @@ from traces.formats.kineto_events import read_kineto_events
 
 pytestmark = pytest.mark.undisturbed
 
-WIDTH = 256
+WIDTH = 1024
 GRADIENT_BYTES = 2 * (WIDTH * WIDTH + WIDTH) * 4
 ITERATIONS = 20
 MASTER_PORT = 29_411
@@ -76,8 +76,9 @@ def test_an_unchanged_script_under_torchrun_is_followed(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["marked_bytes"]["value"] == pytest.approx(GRADIENT_BYTES, rel=0.02)
-    (transfer,) = found["profile"]["demand"]["transfers"]
-    assert transfer["bytes"] == pytest.approx(GRADIENT_BYTES, rel=0.05)
+    # Nothing shapes this link: a burst is as uneven as the sender.
+    sent_bytes = sum(transfer["bytes"] for transfer in found["profile"]["demand"]["transfers"])
+    assert sent_bytes == pytest.approx(GRADIENT_BYTES, rel=0.05)
     assert found["timer_s"]["value"] > 0.1
     (recording,) = found["kineto"]
     trace = Path(recording["trace"])
