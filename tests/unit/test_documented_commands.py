@@ -226,7 +226,8 @@ def parsed(words: list[str]) -> click.Context:
     command: click.Command = main
     context = None
     while isinstance(command, click.Group):
-        context = click.Context(command, context)
+        # With its settings, as when it is called: click keeps the first help option that it made.
+        context = click.Context(command, context, **command.context_settings)
         name, *words = words
         found = command.get_command(context, name)
         assert found is not None, f"there is no verb {name}"
