@@ -1,4 +1,4 @@
-"""How near a profile of few measured points comes to the whole grid, with a model that trains here."""
+"""How near few measured points come to the whole grid, with a model that trains here."""
 
 from __future__ import annotations
 
