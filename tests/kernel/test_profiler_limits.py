@@ -17,6 +17,7 @@ import pytest
 
 from emulator.limits.available import AvailableLimits
 from emulator.limits.limited_group import LimitedGroup
+from netshaper.run_state import STATE_DIRECTORY_VARIABLE
 from profiler.allocation import Allocation
 from profiler.limits.evidence import EvidenceSampler
 from profiler.limits.group_files import place_with
@@ -242,7 +243,7 @@ def test_a_user_without_rights_gets_whole_cpus_and_is_told() -> None:
             text=True,
             check=False,
             cwd=home,
-            env=environment_of_user(home),
+            env=environment_of_user(home, **{STATE_DIRECTORY_VARIABLE: str(home / "state")}),
         )
     assert done.returncode == 0, done.stderr
     enforced, evidence = json.loads(done.stdout)

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from netshaper.run_state import STATE_DIRECTORY_VARIABLE
-
 USER = 65534
 
 # $1: a directory that others may not search, or nothing; $2, up to --: what is shown below it all
@@ -69,9 +67,8 @@ def directory_of_user() -> Iterator[Path]:
 
 
 def environment_of_user(home: Path, **changes: str) -> dict[str, str]:
-    """This environment with the user's own home and records of runs."""
-    own = {"HOME": str(home), STATE_DIRECTORY_VARIABLE: str(home / "state")}
-    return {**os.environ, **own, **changes}
+    """This environment with the user's own home."""
+    return {**os.environ, "HOME": str(home), **changes}
 
 
 def why_not(*command: str | Path) -> str | None:
