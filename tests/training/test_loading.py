@@ -254,8 +254,9 @@ def test_what_a_loader_cannot_do_is_refused(items: StoredItems, cache: SharedMin
         open_source(items, RandomCrop(), replace(options, batch_size=44), 1, cache)
 
 
+# Ctrl-C ends it also where it is ignored, as shells have it for what they start in the background.
 _TRAIN_FOREVER = """
-import itertools, sys
+import itertools, signal, sys
 from pathlib import Path
 from profiler.loading.batches import LoadingOptions, open_source
 from profiler.loading.image_files import image_files
@@ -263,6 +264,7 @@ from profiler.loading.minio_cache import SharedMinioCache
 from tests.training.images import RandomCrop
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     items = image_files(Path(sys.argv[1]), "refuse")
     cache = SharedMinioCache(items.length_bytes, items.total_bytes, seed=1)
     options = LoadingOptions(sys.argv[2], 8, 7, sys.argv[3], "cpu")
