@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import json_option
+from harness.cli.options import json_option, quantity
 from harness.cli.show import console, plain_table, print_json, print_warnings
 from profiler.demand_fit.fit import fit_series
 from profiler.demand_fit.pattern import Estimate, PatternFit, SeriesFit
@@ -128,19 +128,11 @@ def fit(
 
 
 def _rate_bps(text: str) -> float:
-    try:
-        return parse_rate_bps(text)
-    except ValueError as error:
-        problem, _, allowed = str(error).partition("|")
-        raise BadInputError(problem, allowed=allowed, key="--link") from None
+    return quantity(parse_rate_bps, text, "--link")
 
 
 def _interval_s(text: str) -> float:
-    try:
-        interval_s = parse_duration_s(text)
-    except ValueError as error:
-        problem, _, allowed = str(error).partition("|")
-        raise BadInputError(problem, allowed=allowed, key="--interval") from None
+    interval_s = quantity(parse_duration_s, text, "--interval")
     if not _SHORTEST_S <= interval_s <= _LONGEST_S:
         raise BadInputError(f"{text!r} is out of range", allowed="1 us to 60 s", key="--interval")
     return interval_s

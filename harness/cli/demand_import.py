@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import json_option
+from harness.cli.options import json_option, quantity
 from harness.cli.show import console, plain_table, print_json
 from traces.communication_trace import (
     CollectiveRecord,
@@ -106,11 +106,7 @@ def _group_size(text: str) -> tuple[str, int]:
 
 
 def _duration_s(text: str) -> float:
-    try:
-        return parse_duration_s(text)
-    except ValueError as error:
-        problem, _, allowed = str(error).partition("|")
-        raise BadInputError(problem, allowed=allowed, key="--compute") from None
+    return quantity(parse_duration_s, text, "--compute")
 
 
 def _document(imported: CommunicationImport, target: Path) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from harness.cli.options import quantity
 from harness.report.figures.drawn import FORMATS
 from traces.errors import BadInputError
 from traces.model_profile import ModelProfile, read_profile
@@ -32,11 +33,7 @@ def profile_of(name: str) -> ModelProfile:
 
 def link_rate_bps(text: str) -> float:
     """The rate that ``--link`` says. Raises BadInputError."""
-    try:
-        return parse_rate_bps(text)
-    except ValueError as error:
-        problem, _, allowed = str(error).partition("|")
-        raise BadInputError(problem, allowed=allowed, key="--link") from None
+    return quantity(parse_rate_bps, text, "--link")
 
 
 def check_drawing(file: Path | None) -> None:

@@ -71,6 +71,15 @@ def percentage(text: str, option: str) -> float:
     return float(found[1]) / 100
 
 
+def quantity(parse: Callable[[str], float], text: str, option: str) -> float:
+    """``text`` as ``traces.quantities`` reads it. BadInputError that names ``option``."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        problem, _, allowed = str(error).partition("|")
+        raise BadInputError(problem, allowed=allowed, key=option) from None
+
+
 def check_arm(only_arm: str | None, names: Sequence[str], scenario_file: Path) -> None:
     """BadInputError where ``--arm`` names none of the scenario's."""
     if only_arm is not None and only_arm not in names:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from harness.cli.options import default_output, json_option, quiet_option, run_id_option
+from harness.cli.options import default_output, json_option, quantity, quiet_option, run_id_option
 from harness.cli.profile_network_here import profile_here
 from harness.cli.profile_network_hosts import profile_on_hosts
 from profiler.network.command_here import JobHere
@@ -143,11 +143,7 @@ def _rates_bps(links: Sequence[str]) -> list[float]:
 
 
 def _rate_bps(text: str) -> float:
-    try:
-        return parse_rate_bps(text)
-    except ValueError as error:
-        problem, _, allowed = str(error).partition("|")
-        raise BadInputError(problem, allowed=allowed, key="--link") from None
+    return quantity(parse_rate_bps, text, "--link")
 
 
 def _refuse(context: click.Context, parameters: Sequence[str], problem: str, allowed: str) -> None:
@@ -159,11 +155,7 @@ def _refuse(context: click.Context, parameters: Sequence[str], problem: str, all
 
 
 def _interval_s(text: str) -> float:
-    try:
-        interval_s = parse_duration_s(text)
-    except ValueError as error:
-        problem, _, allowed = str(error).partition("|")
-        raise BadInputError(problem, allowed=allowed, key="--interval") from None
+    interval_s = quantity(parse_duration_s, text, "--interval")
     if not _SHORTEST_INTERVAL_S <= interval_s <= _LONGEST_INTERVAL_S:
         raise BadInputError(f"{text!r} is out of range", allowed="1 ms to 1 s", key="--interval")
     return interval_s

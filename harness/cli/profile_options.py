@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import click
 
-from harness.cli.options import Decorator
+from harness.cli.options import Decorator, quantity
 from profiler.loading.batches import Loader
 from profiler.measuring.training import (
     MADE_DIRECTORY,
@@ -197,11 +197,7 @@ def _device() -> str:
 
 
 def _length_s(text: str, key: str) -> float:
-    try:
-        length_s = parse_duration_s(text)
-    except ValueError as error:
-        problem, _, allowed = str(error).partition("|")
-        raise BadInputError(problem, allowed=allowed, key=key) from None
+    length_s = quantity(parse_duration_s, text, key)
     if not 0 < length_s <= _LONGEST_S:
         raise BadInputError(f"{text!r} is out of range", allowed="above 0 s, up to a day", key=key)
     return length_s

@@ -16,7 +16,7 @@ import pandas as pd
 
 from harness.fidelity.bootstrap import LEAST_UNITS, resample
 from harness.fidelity.estimates import Estimate, of
-from harness.fidelity.pair_statistics import RatioOfMeans, RatioOfRatios
+from harness.fidelity.pair_statistics import Ratio, RatioOfMeans
 from harness.fidelity.pairs import SIDES, Measure, Pairs
 
 CERTAIN = 0.95
@@ -109,12 +109,12 @@ def decide(arms: Sequence[Pairs]) -> Decision | None:
 
 def _ratios(
     means: dict[str, pd.DataFrame], faster: str, slower: str
-) -> tuple[RatioOfMeans, RatioOfMeans, RatioOfRatios]:
+) -> tuple[RatioOfMeans, RatioOfMeans, Ratio]:
     ours, theirs = (
         RatioOfMeans(means[side][slower].to_numpy(), means[side][faster].to_numpy())
         for side in SIDES
     )
-    return ours, theirs, RatioOfRatios(theirs, ours)
+    return ours, theirs, Ratio(theirs, ours)
 
 
 def _common_means(arms: Sequence[Pairs]) -> dict[str, pd.DataFrame]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.experiments.intervals import ratio_over_seeds
 from harness.fidelity.bootstrap import Floats, Resampled, resample
-from harness.fidelity.pair_statistics import Quantile, RatioOfMeans, RatioOfQuantiles, sums
+from harness.fidelity.pair_statistics import Quantile, Ratio, RatioOfMeans, sums
 from harness.fidelity.pairs import SIDES, Pairs
 
 Statement = Literal["equivalent", "different", "undecided"]
@@ -88,7 +88,7 @@ def estimate(pairs: Pairs) -> Estimates:
     unit = pairs.unit
     sides = (pairs.prediction_s, pairs.reference_s)
     mean = RatioOfMeans(*(sums(times_s, unit) for times_s in sides))
-    tail = RatioOfQuantiles(*(Quantile(times_s, unit, TAIL) for times_s in sides))
+    tail = Ratio(*(Quantile(times_s, unit, TAIL) for times_s in sides))
     of_mean, of_tail = resample((mean, tail), pairs.units)
     return Estimates(
         reference=_times(pairs.reference_s),

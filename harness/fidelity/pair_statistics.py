@@ -36,11 +36,11 @@ class RatioOfMeans:
 
 
 @dataclass(frozen=True, eq=False)
-class RatioOfRatios:
-    """How much larger one ratio of means is than another."""
+class Ratio:
+    """One statistic over another one of the same kind, of the same units."""
 
-    above: RatioOfMeans
-    below: RatioOfMeans
+    above: RatioOfMeans | Quantile
+    below: RatioOfMeans | Quantile
 
     @property
     def size(self) -> int:
@@ -93,24 +93,6 @@ class Quantile:
         """From 1, among so many."""
         rank: Counts = np.ceil(self._share * pairs - _ROUNDING).astype(np.int64)
         return np.maximum(rank, 1)
-
-
-@dataclass(frozen=True, eq=False)
-class RatioOfQuantiles:
-    """A quantile of one sample over that of another."""
-
-    above: Quantile
-    below: Quantile
-
-    @property
-    def size(self) -> int:
-        return self.above.size
-
-    def of(self, counts: Counts) -> Floats:
-        return self.above.of(counts) / self.below.of(counts)
-
-    def without_each(self) -> Floats:
-        return self.above.without_each() / self.below.without_each()
 
 
 def sums(values: Floats, unit: Counts) -> Floats:

@@ -8,8 +8,6 @@ are no outliers, with the interval that holds the mean with a probability of 95 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +25,6 @@ _NO_REPETITION = 0.5  # of what a constant rate costs
 _UP_SHARE = 0.1  # of the highest rate: a level below is a Down phase
 _NO_STEP = 0.05  # of the highest rate
 _MOST_PARTS = 4
-_WITHIN = 1.96  # standard errors: 95 % of a normal distribution
 
 
 def fit_series(series: LoadSeries, period_s: float | None = None) -> SeriesFit:
@@ -169,12 +166,12 @@ def _pattern(iterations: Iterations, reasons: list[Unlike | None]) -> PatternFit
         start_s=float(bounds_s[0]),
         end_s=float(bounds_s[1]),
         iterations=len(iterations),
-        period_s=_estimate(lengths_s[usual]),
+        period_s=Estimate.of_mean(lengths_s[usual]),
         phases=tuple(
             FittedPhase(
-                start_s=_estimate(iterations.offsets_s[usual, level]),
-                end_s=_estimate(iterations.offsets_s[usual, level + 1]),
-                bytes=_estimate(own_bytes[usual, level]),
+                start_s=Estimate.of_mean(iterations.offsets_s[usual, level]),
+                end_s=Estimate.of_mean(iterations.offsets_s[usual, level + 1]),
+                bytes=Estimate.of_mean(own_bytes[usual, level]),
                 rate_bps=_rate(own_bytes[usual, level], widths_s[usual, level]),
             )
             for level in np.flatnonzero(up).tolist()
@@ -195,15 +192,9 @@ def _pattern(iterations: Iterations, reasons: list[Unlike | None]) -> PatternFit
     )
 
 
-def _estimate(values: NDArray[np.float64]) -> Estimate:
-    mean = float(values.mean())
-    error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    return Estimate(mean, mean - _WITHIN * error, mean + _WITHIN * error)
-
-
 def _rate(sent_bytes: NDArray[np.float64], widths_s: NDArray[np.float64]) -> Estimate:
     """Of all bytes over all time, with the error of a ratio of means."""
     rate = float(sent_bytes.sum() / widths_s.sum())
-    off = _estimate(sent_bytes - rate * widths_s)
+    off = Estimate.of_mean(sent_bytes - rate * widths_s)
     error = (off.high - off.value) / float(widths_s.mean())
     return Estimate(rate * 8, (rate - error) * 8, (rate + error) * 8)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from profiler.demand_fit.outliers import Unlike
 from traces.demand import Demand, DemandCurve, Phase, Transfer
 
+_WITHIN = 1.96  # standard errors: 95 % of a normal distribution
 _PACED_BY_THE_LINK = 0.9  # of the line rate
 
 
@@ -17,6 +23,14 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    @classmethod
+    def of_mean(cls, values: Sequence[float] | NDArray[np.float64]) -> Estimate:
+        """Of the mean of ``values``; of a single one without an interval."""
+        mean = float(np.mean(values))
+        count = len(values)
+        error = float(np.std(values, ddof=1)) / math.sqrt(count) if count > 1 else 0.0
+        return cls(mean, mean - _WITHIN * error, mean + _WITHIN * error)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from traces.load_series import LoadSeries
 _NO_TRANSFER = 0.02
 """Of what a rank sends: less than this to another is the library's own talk, and no transfer."""
 
-_WITHIN = 1.96  # standard errors: 95 % of a normal distribution
-
 
 @dataclass(frozen=True)
 class FittedHost:
@@ -100,7 +98,7 @@ def fit_job(counted: CountedJob) -> FittedJob:
         raise BadInputError("no rank sends anything", allowed="a job whose ranks communicate")
     return FittedJob(
         counted=counted,
-        timer=_mean(lengths_s),
+        timer=Estimate.of_mean(lengths_s),
         usual_s=_usual_s(counted, [rank.fit for rank in ranks]),
         hosts=tuple(hosts),
         seen=iteration_of(ranks, counted.job.rate_bps, counted.iterations[0].end_s),
@@ -161,9 +159,3 @@ def _usual_s(counted: CountedJob, fits: Sequence[PatternFit]) -> float:
 
 def _total(series: LoadSeries | None) -> float:
     return 0.0 if series is None else float(np.nansum(series.sent_bytes))
-
-
-def _mean(values: Sequence[float]) -> Estimate:
-    mean = statistics.fmean(values)
-    error = statistics.stdev(values) / math.sqrt(len(values))
-    return Estimate(mean, mean - _WITHIN * error, mean + _WITHIN * error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from traces.load_series import LoadSeries
 
 _LEAST_MARKS = 3
 _HARDLY = 0.01  # of the highest rate: what is sent before and behind a job
-_WITHIN = 1.96  # standard errors: 95 % of a normal distribution
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def fit_run(run: CountedRun, *, are_chosen: bool) -> FittedRun:
         sent=sent,
         fit=fit,
         problem=problem,
-        timer=_mean(lengths) if has_marks else None,
+        timer=Estimate.of_mean(lengths) if has_marks else None,
         marked_bytes=_between_marks(everything, run.marks) if everything and has_marks else None,
     )
 
@@ -122,10 +120,4 @@ def _between_marks(series: LoadSeries, marks: Sequence[Mark]) -> Estimate | None
     sent = by_intervals(series.edges_s, series.sent_bytes, at_s) / done
     is_whole = ~np.isnan(sent)
     each = np.repeat(sent[is_whole], done[is_whole]).tolist()
-    return _mean(each) if len(each) > 1 else None
-
-
-def _mean(values: Sequence[float]) -> Estimate:
-    mean = statistics.fmean(values)
-    error = statistics.stdev(values) / math.sqrt(len(values))
-    return Estimate(mean, mean - _WITHIN * error, mean + _WITHIN * error)
+    return Estimate.of_mean(each) if len(each) > 1 else None

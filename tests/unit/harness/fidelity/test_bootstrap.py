@@ -15,9 +15,8 @@ from harness.fidelity.bootstrap import (
 )
 from harness.fidelity.pair_statistics import (
     Quantile,
+    Ratio,
     RatioOfMeans,
-    RatioOfQuantiles,
-    RatioOfRatios,
     sums,
 )
 
@@ -65,7 +64,7 @@ def test_the_intervals_are_those_of_scipy(
     mean, tail = resample(
         (
             RatioOfMeans(prediction_s, reference_s),
-            RatioOfQuantiles(Quantile(prediction_s, unit, 0.9), Quantile(reference_s, unit, 0.9)),
+            Ratio(Quantile(prediction_s, unit, 0.9), Quantile(reference_s, unit, 0.9)),
         ),
         JOBS,
     )
@@ -95,7 +94,7 @@ def test_units_of_several_pairs_are_drawn_and_left_out_as_a_whole() -> None:
 def test_a_ratio_of_ratios_is_one_of_the_other() -> None:
     rng = np.random.default_rng(3)
     a, b, c, d = rng.lognormal(0, 1, (4, 30))
-    (found,) = resample((RatioOfRatios(RatioOfMeans(a, b), RatioOfMeans(c, d)),), 30)
+    (found,) = resample((Ratio(RatioOfMeans(a, b), RatioOfMeans(c, d)),), 30)
 
     def statistic(*data: np.ndarray, axis: int = -1) -> np.ndarray:
         a, b, c, d = (each.mean(axis=axis) for each in data)
