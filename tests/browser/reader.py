@@ -11,6 +11,7 @@ from typing import Any
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -50,6 +51,10 @@ class Reader:
         for log in ("browser", "performance"):
             self.driver.get_log(log)
         self.driver.get(file.as_uri())
+        # Of a page in a file, the driver's own wait is at times over while it is still being read.
+        WebDriverWait(self.driver, 20).until(
+            lambda driver: driver.execute_script("return document.readyState") == "complete"
+        )
 
     def ask(self, script: str) -> Any:
         """What ``script`` returns in the page."""
