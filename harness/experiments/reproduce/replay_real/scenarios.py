@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.experiments.reproduce.replay_real.jobs import DATA_PARALLEL, RATE_BPS, RealJob
 from traces.model_profile import ModelProfile, write_profile
-from traces.quantities import format_rate
+from traces.quantities import format_duration, format_rate
 from traces.scenario import Scenario, scenario_of
 from traces.yaml_source import YamlSource
 
@@ -27,17 +27,25 @@ def arm_name(place: str, kind: str) -> str:
 
 
 def scenario(
-    tested: RealJob, profiles: Mapping[str, ModelProfile], iterations: int, directory: Path
+    tested: RealJob,
+    profiles: Mapping[str, ModelProfile],
+    iterations: int,
+    other_start_s: float,
+    directory: Path,
 ) -> Scenario:
     """``tested`` on two servers of a dumbbell, and a data-parallel job on the two others.
 
+    other_start_s: from the beginning of the tested job to that of the other one.
     directory: an existing one, for the files of the profiles.
     """
     for name, profile in profiles.items():
         write_profile(profile, directory / f"{name}.json")
     real = _job(TESTED, tested, 0) | {"command": list(tested.command)}
     replayed = _job(TESTED, tested, 0)
-    other = _job(OTHER, DATA_PARALLEL, 1) | {"command": list(DATA_PARALLEL.command)}
+    other = _job(OTHER, DATA_PARALLEL, 1) | {
+        "command": list(DATA_PARALLEL.command),
+        "start": format_duration(other_start_s),
+    }
     arms: dict[str, Any] = {}
     for kind, job in ((REAL, real), (REPLAYED, replayed)):
         arms[arm_name(ALONE, kind)] = {"workload": {"jobs": [job]}}
