@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -11,10 +12,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequest:
-    """Whether the person has asked to stop."""
+    """Whether the person has asked to stop.
+
+    on_first is called from a thread: a signal comes at any moment, in the middle of a print or of
+    an import too, where the one that it interrupts can neither print nor import.
+    """
 
     def __init__(self, on_first: Callable[[], None]) -> None:
-        self._on_first = on_first
+        self._telling = threading.Thread(target=on_first)
         self._wanted = False
 
     def wanted(self) -> bool:
@@ -27,7 +32,12 @@ class StopRequest:
         if self._wanted:
             raise KeyboardInterrupt
         self._wanted = True
-        self._on_first()
+        self._telling.start()
+
+    def told(self) -> None:
+        """Return when ``on_first`` has returned, if it was called."""
+        if self._wanted:
+            self._telling.join()
 
 
 @contextlib.contextmanager
@@ -43,6 +53,7 @@ def stop_on_signals(on_first: Callable[[], None]) -> Iterator[StopRequest]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+        request.told()
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 
 import pytest
 
@@ -33,9 +34,22 @@ def test_the_first_signal_is_a_request_and_the_second_ends(number: int) -> None:
         assert not stop.wanted()
         send(number)
         assert stop.wanted()
-        assert told == ["stopping"]
         with pytest.raises(KeyboardInterrupt):
             send(number)
+    assert told == ["stopping"]
+
+
+def test_who_is_interrupted_while_it_holds_what_telling_needs_goes_on_first() -> None:
+    console = threading.Lock()
+    told: list[str] = []
+
+    def tell() -> None:
+        with console:
+            told.append("stopping")
+
+    with stop_on_signals(tell), console:
+        send(signal.SIGINT)
+        assert told == []
     assert told == ["stopping"]
 
 
