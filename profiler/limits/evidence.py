@@ -51,6 +51,11 @@ class EvidenceSampler:
         except MissingCapabilityError as error:
             self._no_gpu = str(error)
 
+    @property
+    def gpu_uuid(self) -> str | None:
+        """Of the GPU that is sampled, as NVML has it; None where none is."""
+        return None if self._gpu is None else self._gpu.uuid
+
     def begin(self) -> None:
         """The point begins now; one that has not ended is given up."""
         if self._sampling is not None:

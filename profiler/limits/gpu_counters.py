@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,7 +34,10 @@ class GpuCounters:
     """
 
     def __init__(self, uuid: str | None) -> None:
-        """uuid: of the GPU, with or without "GPU-"; None for the only one there is.
+        """uuid: of the GPU, as NVML or CUDA has it; None for the only one there is.
+
+        It is not asked for by its number: NVML numbers all GPUs by their place on the PCI bus, CUDA
+        those that CUDA_VISIBLE_DEVICES leaves, in its order, or the fastest first.
 
         MissingCapabilityError where there is no module, no driver, or no such GPU.
         """
@@ -74,8 +78,11 @@ class GpuCounters:
 
     def _find(self, uuid: str | None) -> Any:
         if uuid is not None:
-            whole = uuid if uuid.startswith(("GPU-", "MIG-")) else f"GPU-{uuid}"
-            return self._nvml.nvmlDeviceGetHandleByUUID(whole)
+            *others, last = nvml_uuids(uuid)
+            for name in others:
+                with contextlib.suppress(self._nvml.NVMLError):
+                    return self._nvml.nvmlDeviceGetHandleByUUID(name)
+            return self._nvml.nvmlDeviceGetHandleByUUID(last)
         count = self._nvml.nvmlDeviceGetCount()
         if count != 1:
             raise MissingCapabilityError(
@@ -99,6 +106,16 @@ class GpuCounters:
 
     def _pcie_bytes_per_s(self, direction: int) -> float:
         return float(self._nvml.nvmlDeviceGetPcieThroughput(self._handle, direction)) * 1e3
+
+
+def nvml_uuids(uuid: str) -> tuple[str, ...]:
+    """What NVML may call the device that CUDA calls ``uuid``, likeliest first.
+
+    NVML says of what kind it is: a GPU, or a part of one (MIG, multi-instance GPU). CUDA does not.
+    """
+    if uuid.startswith(("GPU-", "MIG-")):
+        return (uuid,)
+    return (f"GPU-{uuid}", f"MIG-{uuid}")
 
 
 def clock_reason_names(bits: int) -> list[str]:

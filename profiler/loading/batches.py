@@ -23,6 +23,7 @@ class LoadingOptions:
     """shuffle_seed: of the order of the items and of their augmentation.
 
     start_method: of the loader's workers. device: where the model is, "cpu" or as "cuda:0".
+    passes: how often an epoch goes through all items.
     """
 
     loader: Loader
@@ -30,6 +31,7 @@ class LoadingOptions:
     shuffle_seed: int
     start_method: StartMethod
     device: str
+    passes: int = 1
 
 
 class BatchSource(Protocol):

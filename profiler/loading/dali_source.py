@@ -65,7 +65,9 @@ class DaliSource:
         self._options = options
         self._workers = workers
         self._items = CachedItems(items, cache)
-        self._order = EpochOrder(len(items), options.batch_size, options.shuffle_seed)
+        self._order = EpochOrder(
+            len(items), options.batch_size, options.shuffle_seed, options.passes
+        )
         self.batches_per_epoch = self._order.batches_per_epoch
         self.dropped_items = self._order.dropped_items
         self._pipeline: Pipeline | None = None

@@ -14,7 +14,7 @@ from profiler.loading.minio_cache import CacheCounts
 
 @dataclass(frozen=True)
 class FeedDescription:
-    """loader: in words. batch_size, items, total_bytes: None where unknown.
+    """loader: in words. batch_size, items, total_bytes, epoch_batches: None where unknown.
 
     not_followed: what of an allocation does not reach this feed, "workers" or "memory", and why.
     """
@@ -23,6 +23,7 @@ class FeedDescription:
     batch_size: int | None = None
     items: int | None = None
     total_bytes: int | None = None
+    epoch_batches: int | None = None
     skipped: dict[str, int] = field(default_factory=dict)
     not_followed: dict[str, str] = field(default_factory=dict)
 

@@ -84,6 +84,7 @@ class LoaderFeed:
             batch_size=size,
             items=None if self._is_stream else len(loader.dataset),  # type: ignore[arg-type]
             total_bytes=None if isinstance(folder, str) else folder.items.total_bytes,
+            epoch_batches=None if self._is_stream or not size else len(loader.dataset) // size,  # type: ignore[arg-type]
             not_followed=not_followed,
         )
 

@@ -17,7 +17,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from emulator.memory import available_memory_bytes
+from profiler.limits.usable import usable_memory_bytes
 from traces.errors import BadInputError
 
 
@@ -63,7 +63,7 @@ class SharedMinioCache:
 
     Raises
     ------
-    BadInputError: there is not as much memory available.
+    BadInputError: there is not as much memory, of the machine or by the limits of a container.
     """
 
     def __init__(self, length_bytes: NDArray[np.int64], budget_bytes: int, seed: int) -> None:
@@ -124,11 +124,11 @@ class SharedMinioCache:
         ends = self._place + self._length_bytes
         fits = ends <= budget_bytes
         held_bytes, before_bytes = int(ends[fits].max(initial=0)), self.held_bytes
-        available_bytes = available_memory_bytes()
-        if held_bytes - before_bytes > available_bytes:
+        usable_bytes = usable_memory_bytes()
+        if held_bytes - before_bytes > usable_bytes:
             raise BadInputError(
-                f"a cache of {held_bytes} bytes does not fit the memory of this machine",
-                allowed=f"up to {before_bytes + available_bytes} bytes",
+                f"a cache of {held_bytes} bytes does not fit the memory that can be taken here",
+                allowed=f"up to {before_bytes + usable_bytes} bytes",
             )
         if held_bytes > before_bytes:  # taken now, so that no worker finds it gone later
             os.posix_fallocate(

@@ -42,7 +42,8 @@ class StoredFeed:
         self._counted = CacheCounts()
 
     def __len__(self) -> int:
-        return len(self._samples.items) // self._samples.loading.batch_size
+        loading = self._samples.loading
+        return len(self._samples.items) // loading.batch_size * loading.passes
 
     def open(self, epoch: int, first_batch: int) -> Iterator[Any]:
         if self._source is None:
@@ -71,6 +72,7 @@ class StoredFeed:
             batch_size=loading.batch_size,
             items=len(items),
             total_bytes=items.total_bytes,
+            epoch_batches=len(self),
             skipped=dict(items.skipped),
         )
 

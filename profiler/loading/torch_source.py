@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from profiler.loading.batches import LoadingOptions
 
 _Batch = tuple[torch.Tensor, ...]
-_Place = tuple[int, int]  # epoch, item: all that a worker needs to know
+_Place = tuple[int, int]  # pass, item: all that a worker needs to know
 
 
 class TorchSource:
@@ -41,7 +41,7 @@ class TorchSource:
         workers: int,
         cache: SharedMinioCache,
     ) -> None:
-        order = EpochOrder(len(items), options.batch_size, options.shuffle_seed)
+        order = EpochOrder(len(items), options.batch_size, options.shuffle_seed, options.passes)
         self.batches_per_epoch = order.batches_per_epoch
         self.dropped_items = order.dropped_items
         self._places = _Places(order)
@@ -92,9 +92,10 @@ class _Places(Sampler[list[_Place]]):
         self._epoch, self._first_batch = epoch, first_batch
 
     def __iter__(self) -> Iterator[list[_Place]]:
-        epoch = self._epoch
-        for batch in self._order.batches(epoch)[self._first_batch :]:
-            yield [(epoch, int(item)) for item in batch]
+        batches = self._order.batches(self._epoch)[self._first_batch :]
+        for number, batch in enumerate(batches, self._first_batch):
+            pass_number = self._order.pass_of(self._epoch, number)
+            yield [(pass_number, int(item)) for item in batch]
 
     def __len__(self) -> int:
         return self._order.batches_per_epoch - self._first_batch
@@ -113,12 +114,12 @@ class _Samples(Dataset[_Batch]):
         except LoadingError as error:
             return str(error)
 
-    def _sample(self, epoch: int, item: int) -> _Batch:
+    def _sample(self, pass_number: int, item: int) -> _Batch:
         data = self._items.read(item)
         stored = self._items.items
         try:
             return self._format.decode(
-                data, int(stored.labels[item]), sample_random(self._seed, epoch, item)
+                data, int(stored.labels[item]), sample_random(self._seed, pass_number, item)
             )
         except (OSError, ValueError, SyntaxError) as error:  # what Pillow and parsers raise
             path = stored.paths[stored.file_of[item]]

@@ -13,6 +13,7 @@ from profiler.limits.memory_speed import MemorySpeed, measure_memory
 from profiler.limits.storage_speed import StorageSpeed, measure_storage
 from profiler.loading.stored_items import StoredItems
 from profiler.loading.workers import workers_for
+from profiler.measuring.stall_rates import cpu_s_per_iteration
 from profiler.sensitivity.cpu_curve import CpuCurve, Floats
 from profiler.sensitivity.measured_point import MeasuredPoint
 from profiler.sensitivity.memory_model import Fetching, optimistic_matrix
@@ -78,6 +79,18 @@ class FetchingSource:
         held = min(1.0, cold.allocation.cache_bytes / self.dataset_bytes)
         rate = self.iteration_bytes * (1 - held) / cold.iteration_s
         return Fetching(self.dataset_bytes, self.iteration_bytes, rate)
+
+
+def miss_cpu_s(fetching: Fetching, full: MeasuredPoint, less: MeasuredPoint) -> float:
+    """``Fetching.miss_cpu_s``, by the CPU time that two points with the same CPUs took.
+
+    full: with all of the cache. less: with a smaller one. 0 where the kernel did not tell.
+    """
+    with_full, with_less = cpu_s_per_iteration(full), cpu_s_per_iteration(less)
+    lost = float(fetching.lost_share(less.allocation.cache_bytes))
+    if with_full is None or with_less is None or not lost or not less.is_measured:
+        return 0.0
+    return max(with_less - with_full, 0.0) / lost
 
 
 def telling_place(

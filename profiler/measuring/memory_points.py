@@ -22,20 +22,28 @@ def cache_sizes(
     BadInputError: the largest does not fit ``available_bytes``, or two are the same.
     """
     if shares is None:
-        most = min(1.0, _ROOM * available_bytes / dataset_bytes)
-        shares = [quarter * most for quarter in _QUARTERS]
-    elif shares[-1] * dataset_bytes > available_bytes:
+        return quarters(min(dataset_bytes, int(_ROOM * available_bytes)))
+    if shares[-1] * dataset_bytes > available_bytes:
         raise BadInputError(
             f"{shares[-1]:.0%} of the dataset are {shares[-1] * dataset_bytes / 1e9:.3g} GB",
             allowed=f"up to {available_bytes / dataset_bytes:.0%}, as there are "
             f"{available_bytes / 1e9:.3g} GB of memory",
             key="--memory",
         )
-    sizes = tuple(round(share * dataset_bytes) for share in shares)
+    return _sizes(dataset_bytes, shares)
+
+
+def quarters(largest_bytes: int) -> tuple[int, ...]:
+    """Ascending, up to one of ``largest_bytes``. BadInputError where two are the same."""
+    return _sizes(largest_bytes, _QUARTERS)
+
+
+def _sizes(whole_bytes: int, shares: Sequence[float]) -> tuple[int, ...]:
+    sizes = tuple(round(share * whole_bytes) for share in shares)
     for less, more in pairwise(sizes):
         if more <= less:
             raise BadInputError(
-                f"of {dataset_bytes} bytes, two shares are the same size",
+                f"of {whole_bytes} bytes, two shares are the same size",
                 allowed="fewer points, or a larger dataset",
                 key="--memory",
             )

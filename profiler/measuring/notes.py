@@ -18,7 +18,7 @@ def notes_on(
     return (
         *_of_training(ready, starts),
         *_of_points(points),
-        *_of_storage(ready, speeds),
+        *_of_storage(ready, points, speeds),
     )
 
 
@@ -59,9 +59,12 @@ def _of_points(points: Sequence[MeasuredPoint]) -> Iterator[str]:
             )
 
 
-def _of_storage(ready: Ready, speeds: MachineSpeeds | None) -> Iterator[str]:
+def _of_storage(
+    ready: Ready, points: Sequence[MeasuredPoint], speeds: MachineSpeeds | None
+) -> Iterator[str]:
     if speeds is None:
-        if ready.dataset_bytes and "memory" not in ready.not_followed:
+        has_caches = len({point.allocation.cache_bytes for point in points}) > 1
+        if ready.dataset_bytes and "memory" not in ready.not_followed and has_caches:
             yield "storage was not measured apart, but seen in training with the smallest cache"
         return
     doubts = dict.fromkeys(speed.doubt for speed in speeds.storage if speed.doubt is not None)

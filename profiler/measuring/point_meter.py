@@ -105,6 +105,15 @@ class PointMeter:
             self._sampler.watch_gpu(self.ready.options.get("gpu_uuid"))
         return self.ready
 
+    @property
+    def gpu_uuid(self) -> str | None:
+        """Of the GPU that the training computes on: as NVML has it, or without NVML as CUDA has it.
+
+        None of a training on CPUs, and before it has begun.
+        """
+        told = None if self.ready is None else self.ready.options.get("gpu_uuid")
+        return self._sampler.gpu_uuid or told
+
     def failure(self, reason: str) -> TrainingFailedError:
         """The error of a training of which nothing could be measured."""
         wanted = (
@@ -209,11 +218,9 @@ class PointMeter:
 
     def _period(self, allocated: Allocated) -> int:
         """Iterations after which times repeat: a burst of all workers, or an epoch."""
-        ready = self.ready
         burst = max(allocated.workers or 1, 1)
-        if ready is None or not (ready.dataset_items and ready.batch_size):
-            return burst
-        return max(min(burst, ready.dataset_items // ready.batch_size), 1)
+        epoch = None if self.ready is None else self.ready.epoch_iterations
+        return burst if epoch is None else max(min(burst, epoch), 1)
 
     def _guard_bytes(self, cached_bytes: int) -> int | None:
         if self._baseline_bytes is None:

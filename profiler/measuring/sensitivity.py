@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emulator.memory import available_memory_bytes
 from netshaper.run_state import new_run_id
 from profiler.limits.machine_description import machine_description
 from profiler.limits.point_limits import PointLimits, limits_for_training
+from profiler.limits.usable import usable_memory_bytes
 from profiler.loading.stored_items import StoredItems
 from profiler.measuring.fetching import FetchingSource, measure_speeds
-from profiler.measuring.memory_points import cache_sizes
+from profiler.measuring.memory_points import cache_sizes, quarters
 from profiler.measuring.notes import notes_on
 from profiler.measuring.point_log import PointLog, Show
 from profiler.measuring.point_meter import PointMeter
@@ -21,6 +21,7 @@ from profiler.measuring.sensitivity_result import Findings, SensitivityResult, c
 from profiler.measuring.training import Patience, Training, command_of, identity_of
 from profiler.measuring.training_process import StoppedError
 from profiler.measuring.walk import PointGrid, random_points, speed_model
+from profiler.sensitivity.measured_point import MeasuredPoint
 from profiler.sensitivity.profile import Subject
 from profiler.sensitivity.profile_files import write_profile
 from profiler.sensitivity.profile_state import ProfileState
@@ -75,9 +76,9 @@ def profile_sensitivity(
         PointMeter(command, limits, plan.patience, directory / LOG, stop) as meter,
     ):
         ready = meter.begin()
-        grid = _grid(plan, ready)
         machine = machine_description(ready.options.get("gpu_uuid"), uses_gpu=ready.device != "cpu")
         state = ProfileState(directory / STATE_DIRECTORY, _identity(plan, ready, machine))
+        grid = _grid(plan, ready, state.points)
         log = PointLog(meter, state, show)
         source = _source(plan, ready, grid, items)
         is_interrupted = False
@@ -85,7 +86,7 @@ def profile_sensitivity(
             _walk(plan, grid, log, source)
         except StoppedError:
             is_interrupted = True
-        starts = meter.starts
+        starts, gpu_uuid = meter.starts, meter.gpu_uuid
     model = speed_model(grid, log.known, source)
     points = tuple(point for point in log.points if point.allocation in grid.allocations())
     if model is None:
@@ -99,7 +100,7 @@ def profile_sensitivity(
             points,
             model,
             source.speeds,
-            _subject(plan, ready, machine),
+            _subject(plan, ready, machine, gpu_uuid),
             notes_on(ready, points, source.speeds, starts),
             is_interrupted,
         )
@@ -132,11 +133,16 @@ def _walk(plan: SensitivityPlan, grid: PointGrid, log: PointLog, source: Fetchin
         log.repeat(grid.first, "drift")
 
 
-def _grid(plan: SensitivityPlan, ready: Ready) -> PointGrid:
-    """BadInputError where caches of these sizes cannot be."""
+def _grid(plan: SensitivityPlan, ready: Ready, known: Sequence[MeasuredPoint]) -> PointGrid:
+    """known: points of a profiling that goes on; its caches stay, though less memory may be free.
+
+    BadInputError where caches of these sizes cannot be.
+    """
     if ready.dataset_bytes is None or "memory" in ready.not_followed:
         return PointGrid(plan.cpus, (ready.dataset_bytes or _WITHOUT_MEMORY_BYTES,))
-    sizes = cache_sizes(ready.dataset_bytes, plan.memory_shares, available_memory_bytes())
+    if plan.memory_shares is None and known:  # of which the first has all of the cache
+        return PointGrid(plan.cpus, quarters(known[0].allocation.cache_bytes))
+    sizes = cache_sizes(ready.dataset_bytes, plan.memory_shares, usable_memory_bytes())
     return PointGrid(plan.cpus, sizes)
 
 
@@ -168,7 +174,9 @@ def _identity(
     }
 
 
-def _subject(plan: SensitivityPlan, ready: Ready, machine: Mapping[str, Any]) -> Subject:
+def _subject(
+    plan: SensitivityPlan, ready: Ready, machine: Mapping[str, Any], gpu_uuid: str | None
+) -> Subject:
     dataset_bytes, sample_bytes = None, None
     if ready.dataset_bytes and ready.dataset_items:
         dataset_bytes = float(ready.dataset_bytes)
@@ -186,4 +194,5 @@ def _subject(plan: SensitivityPlan, ready: Ready, machine: Mapping[str, Any]) ->
         dataset=str(ready.options.get("data", "of the script")),
         machine=f"{ready.device_name} and {where}" if uses_gpu else where,
         versions=ready.versions,
+        gpu_uuid=gpu_uuid,
     )

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulator.memory import available_memory_bytes
 from netshaper.run_state import new_run_id
 from profiler.allocation import Allocation
 from profiler.limits.point_limits import PointLimits, limits_for_training
+from profiler.limits.usable import usable_memory_bytes
 from profiler.loading.stored_items import StoredItems
 from profiler.measuring.fetching import MachineSpeeds, measure_speeds
 from profiler.measuring.memory_points import cache_sizes
@@ -28,7 +28,7 @@ _POINTS = 3
 
 @dataclass(frozen=True)
 class StallResult:
-    """speeds: of storage and memory, where they could be measured apart."""
+    """speeds: of storage and memory, where they could be measured apart. gpu_uuid: None on CPUs."""
 
     model: str
     ready: Ready
@@ -37,6 +37,7 @@ class StallResult:
     found: StageRates
     speeds: MachineSpeeds | None
     notes: tuple[str, ...]
+    gpu_uuid: str | None = None
 
 
 def profile_stalls(
@@ -73,19 +74,19 @@ def profile_stalls(
         follows_cache = ready.dataset_bytes is not None and "memory" not in ready.not_followed
         full_bytes = 0
         if ready.dataset_bytes is not None and follows_cache:
-            full_bytes = cache_sizes(ready.dataset_bytes, None, available_memory_bytes())[-1]
+            full_bytes = cache_sizes(ready.dataset_bytes, None, usable_memory_bytes())[-1]
         points = StallPoints(
             synthetic=measure("one batch over and over", 0, "synthetic"),
             cached=measure("the dataset cached", full_bytes, "stored"),
             cold=measure("nothing cached", 0, "stored") if follows_cache else None,
         )
-        starts = meter.starts
+        starts, gpu_uuid = meter.starts, meter.gpu_uuid
     found = stage_rates(ready.batch_size or 1, cpus, points, _apart(ready, speeds))
     notes = notes_on(ready, taken, speeds, starts)
     if ready.dataset_bytes is not None and full_bytes < ready.dataset_bytes and follows_cache:
         share = full_bytes / ready.dataset_bytes
         notes = (*notes, f"no more than {share:.0%} of the dataset fit into memory")
-    return StallResult(model, ready, cpus, points, found, speeds, notes)
+    return StallResult(model, ready, cpus, points, found, speeds, notes, gpu_uuid)
 
 
 def _apart(ready: Ready, speeds: MachineSpeeds | None) -> StorageRates | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from profiler.allocation import Allocation
-from profiler.measuring.fetching import FetchingSource, telling_place
+from profiler.measuring.fetching import FetchingSource, miss_cpu_s, telling_place
 from profiler.sensitivity.cpu_curve import CpuCurve
 from profiler.sensitivity.cpu_search import MOST_POINTS, CpuSearch
 from profiler.sensitivity.measured_point import MeasuredPoint, Purpose
@@ -83,7 +83,8 @@ class SpeedModel:
 def speed_model(grid: PointGrid, measure: Measure, source: FetchingSource) -> SpeedModel | None:
     """Measure along CPUs at full memory, and model the rest (Synergy, OSDI'22: optimistic
     profiling). None where no point along CPUs has a time."""
-    curve = _search(grid, measure)
+    searched: dict[float, MeasuredPoint] = {}
+    curve = _search(grid, measure, searched)
     if curve is None:
         return None
     if not grid.has_memory_axis:
@@ -92,24 +93,31 @@ def speed_model(grid: PointGrid, measure: Measure, source: FetchingSource) -> Sp
     if fetching is None:
         cold = measure(Allocation(grid.cpus[-1], grid.cache_bytes[0]), "memory")
         return SpeedModel(curve, source.seen(cold), cold)
+    fetching = replace(fetching, full_cache_bytes=grid.full_bytes)
     place = telling_place(curve, grid.cache_bytes, fetching)
     seen = None if place is None else measure(place, "memory")
-    return SpeedModel(curve, with_overlap(curve, fetching, [] if seen is None else [seen]), seen)
+    if seen is None:
+        return SpeedModel(curve, fetching, None)
+    cpu_s = miss_cpu_s(fetching, searched[seen.allocation.cpus], seen)
+    fetching = replace(fetching, miss_cpu_s=cpu_s)
+    return SpeedModel(curve, with_overlap(curve, fetching, [seen]), seen)
 
 
-def _search(grid: PointGrid, measure: Measure) -> CpuCurve | None:
+def _search(
+    grid: PointGrid, measure: Measure, searched: dict[float, MeasuredPoint]
+) -> CpuCurve | None:
+    """searched: takes the points that have a time, by their CPUs."""
     search = CpuSearch(grid.cpus, grid.most_searched)
-    any_measured = False
     while (cpus := search.next_point()) is not None:
         point = measure(Allocation(cpus, grid.full_bytes), "cpus")
         if point is None:
             break
         if point.is_measured:
-            any_measured = True
+            searched[cpus] = point
             search.add(cpus, point.iteration_s)
         else:
             search.skip(cpus)
-    return search.curve() if any_measured else None
+    return search.curve() if searched else None
 
 
 def random_points(

@@ -16,7 +16,7 @@ class TrainingOptions:
     """precision: of what automatic mixed precision casts; weights stay in fp32.
 
     channels_last: images and convolutions have the channels innermost in memory.
-    compile: the network goes through torch.compile.
+    compile: the network goes through torch.compile, with its own choice of back end (Inductor).
     threads: of one operation on the CPU.
 
     Raises BadInputError.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 import torch
 from torch import nn
@@ -31,9 +33,12 @@ class TrainingStep:
         if options.channels_last:
             network = network.to(memory_format=torch.channels_last)
         self.network = network.train()
-        self._loss_of: Callable[..., torch.Tensor] = (
-            torch.compile(network) if options.compile else network
-        )
+        self._loss_of: Callable[..., torch.Tensor] = network
+        self._errors: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
+        if options.compile:
+            from profiler.models.compile_errors import compile_errors  # seconds to import
+
+            self._loss_of, self._errors = torch.compile(network), compile_errors
         self._optimizer = make_optimizer(list(network.parameters()))
         self._scaler = torch.amp.GradScaler(device.type, enabled=options.precision == "fp16")
         self._device_type = device.type
@@ -45,7 +50,13 @@ class TrainingStep:
 
         It does not wait for the device. Of the networks, GPT-2, GPT-3 and XLM of transformers and
         the CTC loss of deepspeech read a few numbers back in each forward pass, whoever uses them.
+
+        MissingCapabilityError where it is to be compiled, and torch cannot do that here.
         """
+        with self._errors():
+            return self._train(batch)
+
+    def _train(self, batch: Sequence[torch.Tensor]) -> torch.Tensor:
         first, *others = batch
         if self._channels_last:
             first = first.to(memory_format=torch.channels_last)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulator.coordinator import START_LEAD_S, now_s, run_jobs
+from emulator.coordinator import START_LEAD_S, end_workers, now_s, run_jobs
 from emulator.cpu_time import read_cpu_time, shares
 from emulator.jobs import start_jobs
 from emulator.measurement import NetworkRecord, gather, record_of
@@ -86,10 +86,12 @@ def count_job(
     number: int,
     progress: Callable[[int, int], None],
     stop_wanted: Callable[[], bool],
+    logs: Path | None = None,
 ) -> CountedJob:
     """Run ``job`` on servers around one switch. Once a stop is wanted, it ends with the iteration.
 
-    captures: an existing directory for the files. number: of this call in the session.
+    captures: an existing directory for the files. number: of this call in the session. logs: see
+        emulator.jobs.start_jobs.
     Raises EmulationError where the command does no iterations, BadInputError for a link that this
     box cannot emulate.
     """
@@ -100,9 +102,8 @@ def count_job(
         undo.callback(session.remove_network, network.plan)
         session.build_network(network.plan)
         calibrated_bps = calibrate(session, network, budget.hop_bps)
-        (run,) = start_jobs(session, [network], arm.iterations_of, scale, "cubic")
-        for worker in run.workers:
-            undo.callback(worker.close)
+        (run,) = start_jobs(session, [network], arm.iterations_of, scale, "cubic", logs)
+        undo.callback(end_workers, [run])
         writers = undo.enter_context(_captures(session, network, captures))
         sampler = start_sampler(session, network, job.interval_s)
         undo.callback(sampler.close)

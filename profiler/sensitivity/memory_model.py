@@ -31,6 +31,9 @@ class Fetching:
     overlap: of the shorter of preparing and fetching, the share that runs while the other does. The
         paper takes 1: the slower stage is the time. With workers that fetch a sample and then
         prepare it, and no more of them than CPUs, it is 0.
+    miss_cpu_s: CPU seconds that an iteration takes more where storage gives all of its samples than
+        where the cache does: for reading, and as workers are interrupted. The paper has none.
+    full_cache_bytes: of the cache that the curve was measured with.
     """
 
     dataset_bytes: float
@@ -38,6 +41,8 @@ class Fetching:
     storage_bytes_per_s: float | Floats
     memory_bytes_per_s: float = math.inf
     overlap: float = 1.0
+    miss_cpu_s: float = 0.0
+    full_cache_bytes: float = math.inf
 
     def hit_share(self, cache_bytes: ArrayLike) -> Floats:
         """Of all samples, those that a cache holds once it is full; without a dataset, all."""
@@ -47,6 +52,12 @@ class Fetching:
         held: Floats = np.minimum(1.0, cache / self.dataset_bytes)
         return held
 
+    def lost_share(self, cache_bytes: ArrayLike) -> Floats:
+        """Of all samples, those that a cache misses and that of the curve hits."""
+        full = self.hit_share(self.full_cache_bytes)
+        lost: Floats = np.maximum(full - self.hit_share(cache_bytes), 0.0)
+        return lost
+
 
 def optimistic_matrix(curve: CpuCurve, cache_bytes: ArrayLike, fetching: Fetching) -> Floats:
     """Seconds of an iteration, (cpus of ``curve``, cache_bytes); of the job, as all of Fetching.
@@ -54,13 +65,14 @@ def optimistic_matrix(curve: CpuCurve, cache_bytes: ArrayLike, fetching: Fetchin
     It is the slower of what was measured at full memory and of fetching, which takes hits over the
     memory's rate and misses over storage's (the authors' profiler: T_store(C) = C / memory rate +
     (D - C) / storage rate an epoch). Where ``overlap`` is below 1, preparing and fetching wait for
-    each other, but the GPU for no more than both.
+    each other, but the GPU for no more than both. Preparing has the CPU time of misses on top.
     """
     cache = np.asarray(cache_bytes, dtype=np.float64)
     rates = np.broadcast_to(fetching.storage_bytes_per_s, curve.cpus.shape)
+    miss_cpu_s = fetching.miss_cpu_s * fetching.lost_share(cache)
     return _iteration_s(
         curve.iteration_s[:, None],
-        _prepare_s(curve)[:, None],
+        _prepare_s(curve)[:, None] + miss_cpu_s[None, :] / curve.cpus[:, None],
         cache[None, :],
         fetching,
         rates[:, None],
@@ -133,10 +145,10 @@ def _iteration_s(
     held = fetching.hit_share(cache_bytes)
     missed_s = fetching.iteration_bytes * (1 - held) / storage_rate
     fetch_s = missed_s + fetching.iteration_bytes * held / fetching.memory_bytes_per_s
-    # Reading the cache was measured at full memory, and is in full_s and prepare_s.
-    added_s = np.maximum(
-        missed_s - fetching.iteration_bytes * (1 - held) / fetching.memory_bytes_per_s, 0.0
-    )
+    # What the curve was measured with is in full_s and prepare_s: reading from the cache, and from
+    # storage what it did not hold.
+    lost_bytes = fetching.iteration_bytes * fetching.lost_share(cache_bytes)
+    added_s = np.maximum(lost_bytes / storage_rate - lost_bytes / fetching.memory_bytes_per_s, 0.0)
     waiting_s = (1 - fetching.overlap) * np.minimum(prepare_s, added_s)
     slower_s: Floats = np.maximum(full_s, np.maximum(prepare_s, fetch_s) + waiting_s)
     return slower_s

@@ -20,7 +20,8 @@ class Subject:
 
     dataset_bytes, sample_bytes: of the samples as they lie in storage, and their mean; None where
         the training does not tell.
-    dataset: in words. machine: in words. versions: of what ran there, by name.
+    dataset: in words. machine: in words. gpu_uuid: None without a GPU. versions: of what ran there,
+        by name.
     """
 
     model: str
@@ -32,12 +33,14 @@ class Subject:
     dataset: str
     machine: str
     versions: Mapping[str, str]
+    gpu_uuid: str | None = None
 
     @property
     def source(self) -> str:
         """Where the figures come from, in words."""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"measured on {self.machine}" + (f" with {versions}" if versions else "")
+        gpu = "" if self.gpu_uuid is None else f" (GPU {self.gpu_uuid})"
+        return f"measured on {self.machine}{gpu}" + (f" with {versions}" if versions else "")
 
 
 def with_measured(

@@ -28,6 +28,11 @@ from traces.errors import BadInputError, MissingCapabilityError, RoundelayError
 
 Step = Callable[[Any], torch.Tensor]
 
+_LEAST_BATCHES = 2500
+"""Of an epoch of made items, as in one of ImageNet in batches of 512. Where an epoch begins, no
+batch is there yet and each worker prepares its first one: that would be a good part of a short
+epoch, in which no more workers than it has batches would ever have work."""
+
 
 def run(job: JobSpecification, link: ProfilerLink) -> None:
     """Train until the profiler wants no more, which is a TrainingOverError.
@@ -43,7 +48,12 @@ def run(job: JobSpecification, link: ProfilerLink) -> None:
     options = TrainingOptions(job.precision, job.channels_last, job.compile, job.threads)
     step = _built(model, device, options)
     loading = LoadingOptions(
-        job.loader, batch_size, job.seed, _start_method(job, device), str(device)
+        job.loader,
+        batch_size,
+        job.seed,
+        _start_method(job, device),
+        str(device),
+        1 if job.data is not None else _passes(len(items) // batch_size),
     )
     with SharedMinioCache(items.length_bytes, 0, job.seed) as cache:
         iterator = TrainingIterator(
@@ -71,6 +81,11 @@ def _train_epoch(step: Step, iterator: TrainingIterator, conductor: Conductor) -
     except torch.OutOfMemoryError as error:
         return str(error)
     return None
+
+
+def _passes(batches: int) -> int:
+    """How often an epoch goes through made items, which fill so many batches."""
+    return -(-_LEAST_BATCHES // batches)
 
 
 def _start_method(job: JobSpecification, device: torch.device) -> StartMethod:
@@ -109,6 +124,7 @@ class _Introduction:
             loader=feed.loader,
             dataset_items=feed.items,
             dataset_bytes=feed.total_bytes,
+            epoch_iterations=feed.epoch_batches,
             skipped=feed.skipped,
             options={
                 **asdict(self.options),

@@ -7,7 +7,15 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
-_PACKAGES = ("torch", "torchvision", "transformers", "nvidia-dali-cuda120", "numpy", "pillow")
+_PACKAGES = (
+    "torch",
+    "triton",  # what torch.compile makes kernels of a GPU with
+    "torchvision",
+    "transformers",
+    "nvidia-dali-cuda120",
+    "numpy",
+    "pillow",
+)
 
 
 def device_name(device: torch.device) -> str:
@@ -18,7 +26,7 @@ def device_name(device: torch.device) -> str:
 
 
 def gpu_uuid(device: torch.device) -> str | None:
-    """By which NVML knows it; None of a processor that is no GPU."""
+    """As CUDA has it, whatever its number here; None of a processor that is no GPU."""
     if device.type != "cuda":
         return None
     return str(torch.cuda.get_device_properties(device).uuid)

@@ -34,6 +34,7 @@ def _introduced(feed: FeedDescription, device: torch.device) -> Ready:
         loader=feed.loader,
         dataset_items=feed.items,
         dataset_bytes=feed.total_bytes,
+        epoch_iterations=feed.epoch_batches,
         skipped=feed.skipped,
         options={"command": sys.argv, "gpu_uuid": gpu_uuid(device)},
         not_followed=feed.not_followed,

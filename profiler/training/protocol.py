@@ -47,7 +47,8 @@ class Ready:
     """The training process can take allocations, and waits for the first.
 
     kind: of a built-in model; "script" of a person's own. batch_size: samples. device: "cpu" or as
-    "cuda:0". dataset_items, dataset_bytes: None where unknown. skipped: of the dataset, by reason.
+    "cuda:0". dataset_items, dataset_bytes, epoch_iterations: None where unknown. skipped: of the
+    dataset, by reason.
     options: how it trains. not_followed: what of an allocation does not reach it, "workers"
     or "memory", and why. versions: of what it runs on.
     """
@@ -61,6 +62,7 @@ class Ready:
     loader: str
     dataset_items: int | None
     dataset_bytes: int | None
+    epoch_iterations: int | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     not_followed: Mapping[str, str] = field(default_factory=dict)

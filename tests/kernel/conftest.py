@@ -45,6 +45,7 @@ _SHARES_THE_BOX = {
     "test_own_commands.py::test_one_that_fails_is_reported_with_what_it_said",
     "test_own_commands.py::test_one_that_takes_too_much_memory_ends_and_no_other",
     "test_plan.py",
+    "test_profiler_limits.py::test_a_cache_fits_the_memory_of_its_group",
     "test_profiler_limits.py::test_a_quota_above_is_told",
     "test_profiler_limits.py::test_clean_ends_the_training_of_a_killed_profiler",
     "test_profiler_limits.py::test_memory_is_told_apart_and_storage_is_counted",

@@ -81,6 +81,22 @@ for line in sys.stdin:
 """
 """Takes memory, or reads a file through a child, as it is told by lines."""
 
+CACHING = """
+import sys
+import numpy as np
+from profiler.loading.minio_cache import SharedMinioCache
+from traces.errors import BadInputError
+cache = SharedMinioCache(np.full(512, 2**20), 0, seed=1)
+print("begun", flush=True)
+for line in sys.stdin:
+    try:
+        cache.resize(int(line.split()[1]))
+        print("holds", cache.held_bytes, flush=True)
+    except BadInputError as error:
+        print(error, flush=True)
+"""
+"""Makes its cache as large as it is told by lines, and says so."""
+
 UNPRIVILEGED = """
 import json, subprocess, sys
 from profiler.allocation import Allocation
@@ -307,6 +323,20 @@ def test_the_guard_is_put_where_it_fits_and_ends_who_goes_beyond(limits: PointLi
         assert limits.set(Allocation(1.0, 0)).memory_guard_bytes is None
     with training(limits, HOLDING) as second:  # and the profile goes on
         assert line_of(second) == "begun"
+
+
+def test_a_cache_fits_the_memory_of_its_group(limits: PointLimits) -> None:
+    limits.set(Allocation(1.0, 0), 256 * MIB)
+    with training(limits, CACHING) as first:
+        assert line_of(first) == "begun"
+        assert told(first, "resize", 64 * MIB) == f"holds {64 * MIB}"
+        refused = told(first, "resize", 512 * MIB)
+        assert "does not fit the memory that can be taken here; allowed: up to " in refused
+        allowed_bytes = int(refused.rsplit(" ", 2)[1])
+        assert 64 * MIB <= allowed_bytes < 256 * MIB
+        assert told(first, "resize", 96 * MIB) == f"holds {96 * MIB}", "as it was before"
+        limits.set(Allocation(1.0, 0))
+        assert told(first, "resize", 512 * MIB) == f"holds {512 * MIB}", "without a limit"
 
 
 def test_two_profiles_do_not_share_an_id_and_the_second_harms_nothing(limits: PointLimits) -> None:

@@ -54,8 +54,12 @@ def _ends_of_epochs(events: list[Event]) -> list[Iterations]:
 
 @pytest.mark.parametrize("loader", ["torch", "dali"])
 def test_two_allocations_of_an_image_model(tmp_path: Path, loader: str) -> None:
-    with RunningJob(builtin_command(_job(tmp_path, loader=loader)), tmp_path) as job:
+    images = tmp_path / "images"
+    make_images(images, _ITEMS)
+    wanted = _job(tmp_path, loader=loader, data=str(images))
+    with RunningJob(builtin_command(wanted), tmp_path) as job:
         ready = job.wait_for(Ready)
+        assert ready.epoch_iterations == _BATCHES
         assert (ready.model, ready.kind, ready.batch_size) == ("alexnet", "image", _BATCH)
         assert (ready.loader, ready.device, ready.dataset_items) == (loader, "cpu", _ITEMS)
         assert ready.not_followed == {}

@@ -18,7 +18,8 @@ from profiler.measuring.sensitivity_result import SensitivityResult
 
 _MODELLED = (
     "With less than all of the cache, an iteration takes the longer of what was measured with all "
-    "of it and of fetching what is not cached, at the rate that storage was measured to have."
+    "of it and of fetching what is not cached, at the rate that storage was measured to have. "
+    "Preparing takes longer by the CPU time that misses were measured to cost."
 )
 
 
@@ -52,7 +53,7 @@ def sensitivity_article(model: str, result: SensitivityResult, identity: str) ->
             ("Cost", words_html(tables.cost(result))),
             ("Points", words_html(tables.points(result))),
             ("Evidence", words_html(tables.evidence(found.points))),
-            ("Provenance", provenance(ready, result.sensitivity.source)),
+            ("Provenance", provenance(ready, result.sensitivity.source, found.subject.gpu_uuid)),
         ],
     )
 
@@ -75,7 +76,7 @@ def _over_cpus(result: SensitivityResult, identity: str) -> Html:
 def _over_memory(result: SensitivityResult, identity: str) -> Html:
     figure = matrix(result)
     drawn = Html() if figure is None else figure_html(figure, f"{identity}_{figure.name}", "h3")
-    speeds = tables.speeds(result)
+    speeds = tables.speeds(result.found.speeds)
     return join(
         drawn,
         tag("p", _MODELLED, class_="remark"),

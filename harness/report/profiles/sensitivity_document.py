@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from harness.report.profiles.speeds_document import speeds_document
 from profiler.measuring.sensitivity_result import SensitivityResult
 
 
@@ -14,6 +15,7 @@ def sensitivity_document(result: SensitivityResult) -> dict[str, Any]:
     return {
         "model": result.sensitivity.model,
         "gpu_type": result.sensitivity.gpu_type,
+        "gpu_uuid": found.subject.gpu_uuid,
         "cpus": list(found.grid.cpus),
         "cache_bytes": list(found.grid.cache_bytes),
         "iteration_s": result.iteration_s.tolist(),
@@ -37,6 +39,8 @@ def sensitivity_document(result: SensitivityResult) -> dict[str, Any]:
         "drift": None if result.drift is None else asdict(result.drift),
         "cost": asdict(result.cost),
         "overlap": found.model.fetching.overlap,
+        "miss_cpu_s": found.model.fetching.miss_cpu_s,
+        "speeds": speeds_document(found.speeds),
         "unenforced": list(result.unenforced),
         "notes": list(found.notes),
         "interrupted": found.is_interrupted,

@@ -20,6 +20,7 @@ from harness.report.words import (
     seconds,
     signed_percent,
 )
+from profiler.measuring.fetching import MachineSpeeds
 from profiler.measuring.sensitivity_result import SensitivityResult
 from profiler.sensitivity.measured_point import MeasuredPoint
 
@@ -127,9 +128,8 @@ def cost(result: SensitivityResult) -> Words:
     return Words("Cost", ["", "points", "time"], rows, "-nn")
 
 
-def speeds(result: SensitivityResult) -> Words:
-    """Of the machine: what the memory model rests on. No rows where they were not measured."""
-    known = result.found.speeds
+def speeds(known: MachineSpeeds | None) -> Words:
+    """Of the machine. No rows where they were not measured."""
     rows = []
     for storage in () if known is None else known.storage:
         low, high = (value / _BYTES_PER_S for value in storage.interval_bytes_per_s)
@@ -138,16 +138,20 @@ def speeds(result: SensitivityResult) -> Words:
                 f"storage, {storage.readers} readers",
                 f"{number(storage.bytes_per_s / _BYTES_PER_S)} ({number(low)} to {number(high)})",
                 number(storage.items_per_s),
-                maybe(storage.from_storage_share),
+                NOTHING
+                if storage.from_storage_share is None
+                else percent(storage.from_storage_share),
+                "in doubt" if storage.doubt else "",
             ]
         )
     if known is not None:
         low, high = (value / _BYTES_PER_S for value in known.memory.interval_bytes_per_s)
         rate = number(known.memory.bytes_per_s / _BYTES_PER_S)
         within = f"{rate} ({number(low)} to {number(high)})"
-        rows.append([f"memory, {known.memory.threads} threads", within, NOTHING, NOTHING])
-    header = ["random reads of this dataset's items", "MB/s", "items/s", "really read, of asked"]
-    return Words("Storage and memory", header, rows, "-nnn")
+        rows.append([f"memory, {known.memory.threads} threads", within, NOTHING, NOTHING, ""])
+    what = "random reads of this dataset's items"
+    header = [what, "MB/s", "items/s", "really read, of asked", ""]
+    return Words("Storage and memory", header, rows, "-nnn-")
 
 
 def evidence(measured: tuple[MeasuredPoint, ...]) -> Words:

@@ -10,7 +10,7 @@ from harness.report.profiles.amounts import size
 from harness.report.profiles.figures.what_if import over_cache, over_cpus
 from harness.report.profiles.provenance import provenance
 from harness.report.profiles.sensitivity_article import warning, words_html
-from harness.report.profiles.sensitivity_tables import evidence
+from harness.report.profiles.sensitivity_tables import evidence, speeds
 from harness.report.profiles.stall_sentences import outcome
 from profiler.measuring.stalls import StallResult
 
@@ -19,7 +19,7 @@ def stall_article(result: StallResult, identity: str) -> Article:
     """identity: the article's id on the page."""
     ready, points = result.ready, result.points
     measured = tuple(p for p in (points.synthetic, points.cached, points.cold) if p is not None)
-    rates = result.found.rates
+    rates, fetched = result.found.rates, speeds(result.speeds)
     return Article(
         title=f"Stalls of {result.model}",
         description="",
@@ -40,7 +40,11 @@ def stall_article(result: StallResult, identity: str) -> Article:
                     words_html(tables.changes(result)),
                 ),
             ),
+            *([("Storage and memory", words_html(fetched))] if fetched.rows else []),
             ("Evidence", words_html(evidence(measured))),
-            ("Provenance", provenance(ready, "measured by roundelay profile stalls")),
+            (
+                "Provenance",
+                provenance(ready, "measured by roundelay profile stalls", result.gpu_uuid),
+            ),
         ],
     )

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from harness.report.profiles.speeds_document import speeds_document
 from profiler.measuring.stalls import StallResult
 from profiler.sensitivity.stalls import Rates, enough, stalls, what_if
 
@@ -16,6 +17,7 @@ def stall_document(result: StallResult) -> dict[str, Any]:
     return {
         "model": result.model,
         "device": result.ready.device_name,
+        "gpu_uuid": result.gpu_uuid,
         "cpus": result.cpus,
         "batch_size": result.ready.batch_size,
         "rates": _rates(rates),
@@ -31,6 +33,7 @@ def stall_document(result: StallResult) -> dict[str, Any]:
             name: None if point is None else point.to_document()
             for name, point in vars(points).items()
         },
+        "speeds": speeds_document(result.speeds),
         "notes": list(result.notes),
     }
 

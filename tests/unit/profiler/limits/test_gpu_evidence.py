@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from profiler.limits.gpu_counters import clock_reason_names
+from profiler.limits.gpu_counters import clock_reason_names, nvml_uuids
 from profiler.limits.gpu_evidence import Spread, gpu_evidence
 
 
@@ -32,6 +32,13 @@ def test_what_no_sample_has_is_none() -> None:
     assert evidence.utilisation == Spread(0.0, 0.0, 0.0)
     absent = ("power_w", "sm_clock_mhz", "memory_used_bytes", "clock_reasons", "energy_j")
     assert [getattr(evidence, name) for name in absent] == [None] * 5
+
+
+def test_a_gpu_is_looked_for_by_what_nvml_may_call_it() -> None:
+    plain = "0f3b1c52-9d7e-4c1a-8a55-2b1d0c9e7f60"
+    assert nvml_uuids(plain) == (f"GPU-{plain}", f"MIG-{plain}")
+    assert nvml_uuids(f"GPU-{plain}") == (f"GPU-{plain}",)
+    assert nvml_uuids(f"MIG-{plain}") == (f"MIG-{plain}",)
 
 
 def test_reasons_are_named_as_nvml_names_them() -> None:

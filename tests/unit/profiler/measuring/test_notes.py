@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from profiler.allocation import Allocation
@@ -59,3 +60,10 @@ def test_each_doubt_is_said_once() -> None:
         "2 CPUs with 3.0 MB cached: the loss was not finite from iteration 4 on",
         f"the speed of storage is in doubt: {speeds(0.2).storage[0].doubt}",
     )
+
+
+def test_storage_that_only_training_saw_is_said_where_it_saw_it() -> None:
+    cold = replace(point(), allocation=Allocation(2.0, 0))
+    (said,) = notes_on(ready(), [point(), cold], None, starts=1)
+    assert "seen in training with the smallest cache" in said
+    assert notes_on(ready(), [point(), point()], None, starts=1) == (), "with one size of cache"

@@ -38,7 +38,12 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Se
     directory.mkdir()
 
     def run(
-        *, is_full: bool = False, checks: int = 0, stop_after: int = 10**6, **settings: Any
+        *,
+        shares: tuple[float, ...] | None = SHARES,
+        is_full: bool = False,
+        checks: int = 0,
+        stop_after: int = 10**6,
+        **settings: Any,
     ) -> SensitivityResult:
         begun = 0
 
@@ -48,7 +53,7 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Se
             assert done < total
 
         command = Script((stand_in(tmp_path, **settings),))
-        plan = SensitivityPlan(command, "mine", CPUS, Patience(5, 10), SHARES, is_full, checks)
+        plan = SensitivityPlan(command, "mine", CPUS, Patience(5, 10), shares, is_full, checks)
         result, state = profile_sensitivity(plan, None, directory, show, lambda: begun > stop_after)
         write_sensitivity(directory, result, state)
         return result
@@ -109,6 +114,18 @@ def test_an_interrupted_profiling_keeps_its_points_and_goes_on(profile: Profile)
     assert documents(again) == documents(whole)
     # And it can be checked later, with another repetition at its end.
     assert len(profile(checks=1).found.points) == len(whole.found.points) + 2
+
+
+def test_a_profiling_goes_on_with_its_caches_where_other_memory_is_free(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensitivity, "usable_memory_bytes", lambda: 1_000_001)
+    partial = profile(shares=None, stop_after=2)
+    assert partial.found.grid.cache_bytes == (0, 150_000, 300_000, 450_000, 600_000)
+    monkeypatch.setattr(sensitivity, "usable_memory_bytes", lambda: 900_007)
+    whole = profile(shares=None)
+    assert whole.found.grid == partial.found.grid
+    assert documents(whole)[:2] == documents(partial)
 
 
 def test_another_training_does_not_go_on_in_the_directory(profile: Profile) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,37 @@ def test_where_storage_cannot_be_measured_it_is_seen_in_training() -> None:
     matrix = optimistic_matrix(model.curve, GRID.cache_bytes, model.fetching)
     for column, cache in enumerate(GRID.cache_bytes):
         assert matrix[-1, column] == pytest.approx(measure.iteration_s(Allocation(2.0, cache)))
+
+
+class MeasuredCpus(Measured):
+    """Its misses take CPU time, and the kernel tells how much of it an iteration took."""
+
+    MISS_CPU_S = 0.03
+
+    def __call__(self, allocation: Allocation, purpose: Purpose) -> MeasuredPoint | None:
+        point = super().__call__(allocation, purpose)
+        assert point is not None
+        used_s = self.iteration_s(allocation) * allocation.cpus
+        return replace(point, iterations=1, evidence={"point": {"cpu": {"used_s": used_s}}})
+
+    def iteration_s(self, allocation: Allocation) -> float:
+        missed = 1 - allocation.cache_bytes / DATASET
+        return (self.cpu_s + self.MISS_CPU_S * missed) / allocation.cpus
+
+
+def test_misses_that_take_cpu_time_cost_more_with_fewer_cpus() -> None:
+    measure = MeasuredCpus(1e12)
+    source = FetchingSource(DATASET, BATCH, speeds(400e6))  # by which fetching may take a while
+    model = speed_model(GRID, measure, source)
+    assert model is not None
+    assert model.fetching.miss_cpu_s == pytest.approx(measure.MISS_CPU_S)
+    assert model.fetching.overlap == 1.0
+    matrix = optimistic_matrix(model.curve, GRID.cache_bytes, model.fetching)
+    true = [
+        [measure.iteration_s(Allocation(cpus, cache)) for cache in GRID.cache_bytes]
+        for cpus in GRID.cpus
+    ]
+    assert matrix == pytest.approx(np.array(true), rel=0.01)
 
 
 def test_what_is_not_known_yet_ends_the_walk() -> None:

@@ -25,6 +25,24 @@ def curve_of(gpu_s: float, cpu_s: float) -> CpuCurve:
     return CpuCurve(CPUS, times, measured, np.zeros(len(CPUS)), 0.0)
 
 
+def test_the_cpu_time_of_misses_is_shared_by_the_cpus() -> None:
+    fetching = Fetching(DATASET, BATCH, 1e12, miss_cpu_s=0.2)
+    matrix = optimistic_matrix(curve_of(0.0, 1.2), CACHES, fetching)
+    missed = 1 - CACHES / DATASET
+    assert matrix == pytest.approx((1.2 + 0.2 * missed)[None, :] / CPUS[:, None])
+    hidden = optimistic_matrix(curve_of(1.0, 0.4), CACHES, fetching)
+    assert hidden == pytest.approx(np.ones_like(hidden)), "the GPU takes longer"
+
+
+@pytest.mark.parametrize("overlap", [0.0, 1.0])
+def test_with_the_cache_of_the_curve_it_is_the_curve(overlap: float) -> None:
+    curve, half = curve_of(0.0, 1.2), DATASET / 2
+    fetching = Fetching(DATASET, BATCH, 1e8, overlap=overlap, miss_cpu_s=0.2, full_cache_bytes=half)
+    matrix = optimistic_matrix(curve, [0.0, half], fetching)
+    assert matrix[:, 1] == pytest.approx(curve.iteration_s)
+    assert (matrix[:, 0] > curve.iteration_s).all()
+
+
 def point(cpus: float, cache_bytes: float, iteration_s: float) -> MeasuredPoint:
     return MeasuredPoint(
         Allocation(cpus, int(cache_bytes)),
