@@ -9,19 +9,21 @@ import click
 from harness.cli.options import json_option, percentage
 from harness.cli.show import console, print_json, print_warnings
 from harness.cli.show_fidelity import print_fidelity
+from harness.cli.show_words import plain
 from harness.cli.trace_options import spinner
 from harness.cli.trace_output import refuse_existing
 from harness.fidelity.analysis import analyse, document
 from harness.fidelity.conclusion import conclusion
 from harness.fidelity.estimates import MARGIN
-from harness.fidelity.inputs.read import read_results
+from harness.fidelity.inputs.read import read_both_sides, read_results
+from harness.fidelity.inputs.results import Results
 from harness.report.fidelity.article import article_of
 from harness.report.page import page_of, write_page
 
 
 @click.command()
 @click.argument("reference")
-@click.argument("prediction")
+@click.argument("prediction", required=False)
 @click.option(
     "--within",
     metavar="5%",
@@ -39,12 +41,15 @@ from harness.report.page import page_of, write_page
 def validate(
     context: click.Context,
     reference: str,
-    prediction: str,
+    prediction: str | None,
     within: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
     """Say how far PREDICTION is from REFERENCE, and what can be concluded from it.
+
+    Without PREDICTION, REFERENCE is a directory that 'roundelay run' wrote: what it simulated is
+    compared with what it emulated.
 
     Each is a run directory (where it holds both sides, the emulated one is the reference); a CSV or
     Parquet table with job and jct_s, or job and iteration_s, and as far as it is known arm, seed,
@@ -58,17 +63,14 @@ def validate(
 
     \b
     Example:
-      roundelay validate runs/first/emulated runs/first/simulated --within 5%
+      roundelay validate runs/first --within 5%
+      roundelay validate physical.csv simulated.csv -o validation.html
     """
     limit = None if within is None else percentage(within, "--within")
     if output is not None:
         refuse_existing(output)
     with spinner("comparing"):
-        found = analyse(
-            read_results(reference, "reference"),
-            read_results(prediction, "prediction"),
-            MARGIN if limit is None else limit,
-        )
+        found = analyse(*_sides(reference, prediction), MARGIN if limit is None else limit)
     if output is not None:
         write_page(page_of({"validation": article_of(found, "validation")}), output)
     holds = None if limit is None else found.worst <= limit
@@ -76,9 +78,15 @@ def validate(
     if as_json:
         print_json(document(found, words) | {"within": limit, "holds": holds})
     print_fidelity(found, words)
-    print_warnings(suspicion.words for suspicion in found.suspicions)
+    print_warnings(plain(words) for words in found.warnings)
     if output is not None:
         console.print(f"page: {output.resolve()}", soft_wrap=True, markup=False)
     if holds is False:
         console.print(f"the largest difference of a mean is {found.worst:.2%}, above {within}")
         context.exit(1)
+
+
+def _sides(reference: str, prediction: str | None) -> tuple[Results, Results]:
+    if prediction is None:
+        return read_both_sides(reference)
+    return read_results(reference, "reference"), read_results(prediction, "prediction")

@@ -64,7 +64,8 @@ class ArmFidelity:
 
 @dataclass(frozen=True, eq=False)
 class Fidelity:
-    """margin: of the statements, as a share. notes: what was left out when the sides were read."""
+    """margin: of the statements, as a share. unpaired: arms that both sides have, but no job of
+    them. notes: what was left out when the sides were read. doubts: why a side may be wrong."""
 
     reference: str
     prediction: str
@@ -72,9 +73,16 @@ class Fidelity:
     arms: tuple[ArmFidelity, ...]
     only_reference: tuple[str, ...]
     only_prediction: tuple[str, ...]
+    unpaired: tuple[str, ...]
     decisions: tuple[Decision, ...]
     suspicions: tuple[UnitSuspicion, ...]
     notes: tuple[str, ...]
+    doubts: tuple[str, ...]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What has to be put right before anything is concluded."""
+        return [*self.doubts, *(suspicion.words for suspicion in self.suspicions)]
 
     @property
     def worst(self) -> float:
@@ -101,12 +109,14 @@ def analyse(reference: Results, prediction: Results, margin: float = MARGIN) -> 
         tuple(_arm(pairs, named, margin) for pairs in paired.arms),
         paired.only_reference,
         paired.only_prediction,
+        paired.unpaired,
         tuple(_decisions(paired)),
         tuple(suspected_units(paired.arms)),
         (
             *(f"REFERENCE: {note}" for note in reference.notes),
             *(f"PREDICTION: {note}" for note in prediction.notes),
         ),
+        (*reference.warnings, *prediction.warnings),
     )
 
 
@@ -143,9 +153,10 @@ def document(fidelity: Fidelity, conclusion: str) -> dict[str, Any]:
         "arms": [_arm_document(arm) for arm in fidelity.arms],
         "only_in_reference": list(fidelity.only_reference),
         "only_in_prediction": list(fidelity.only_prediction),
+        "without_pairs": list(fidelity.unpaired),
         "worst_mean_difference": fidelity.worst,
         "decisions": [_decision_document(decision) for decision in fidelity.decisions],
-        "warnings": [suspicion.words for suspicion in fidelity.suspicions],
+        "warnings": fidelity.warnings,
         "notes": list(fidelity.notes),
     }
 

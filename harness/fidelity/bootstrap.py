@@ -57,10 +57,12 @@ class Resampled:
         """The BCa interval; None where there are too few units for one."""
         if len(self.without_each) < LEAST_UNITS:
             return None
-        if np.ptp(self.resampled) <= _EXACT * abs(self.value):
+        rounding = _EXACT * abs(self.value)
+        if np.ptp(self.resampled) <= rounding:
             return self.value, self.value
-        below = np.count_nonzero(self.resampled < self.value)
-        at_most = np.count_nonzero(self.resampled <= self.value)
+        # Of few units many resamples have each of them once, and so the very same value.
+        below = np.count_nonzero(self.resampled < self.value - rounding)
+        at_most = np.count_nonzero(self.resampled <= self.value + rounding)
         bias = ndtri((below + at_most) / (2 * len(self.resampled)))
         acceleration = _acceleration(self.without_each)
         shares = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.fidelity.analysis import ArmFidelity, Fidelity
 from harness.fidelity.decision import Decision
@@ -26,6 +26,8 @@ def conclusion(fidelity: Fidelity) -> str:
 
 
 def _sentences(fidelity: Fidelity) -> Iterator[str]:
+    if fidelity.doubts:
+        yield f"nothing should be concluded before it is run again: {listed(fidelity.doubts)}"
     for suspicion in fidelity.suspicions:
         yield f"nothing should be concluded before the units are right: {suspicion.words}"
     for measure in fidelity.measures:
@@ -163,7 +165,12 @@ def _one_sided(fidelity: Fidelity) -> Iterator[str]:
     alone = [*fidelity.only_reference, *fidelity.only_prediction]
     if alone:
         yield f"{listed(alone)} could not be compared, as only one side has {_it(alone)}"
+    without = fidelity.unpaired
+    if without:
+        yield (
+            f"{listed(without)} could not be compared, as no job of {_it(without)} is on both sides"
+        )
 
 
-def _it(alone: list[str]) -> str:
+def _it(alone: Sequence[str]) -> str:
     return "it" if len(alone) == 1 else "them"

@@ -68,11 +68,15 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """All arms that both sides have; arms that only one of them has, by measure or not at all."""
+    """All arms that both sides have; arms that only one of them has, by measure or not at all.
+
+    unpaired: arms that both have, without a job or iteration that both have.
+    """
 
     arms: tuple[Pairs, ...]
     only_reference: tuple[str, ...]
     only_prediction: tuple[str, ...]
+    unpaired: tuple[str, ...]
 
 
 def pair(reference: Results, prediction: Results) -> Paired:
@@ -95,10 +99,12 @@ def pair(reference: Results, prediction: Results) -> Paired:
             file=prediction.source,
             key="job",
         )
+    there = {each.arm for each in found}
     return Paired(
         tuple(found),
         tuple(arm for arm in arms if arm not in theirs),
         tuple(arm for arm in theirs if arm not in arms),
+        tuple(arm for arm in common if arm not in there),
     )
 
 

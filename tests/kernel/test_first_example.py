@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.kernel.command import arm, mean_s, short_example, trusted_run
+from tests.kernel.validated import check_validation
+from tests.unit.harness.fidelity.scipy_figures import emulated_iterations
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +61,14 @@ def test_the_directory_holds_what_was_printed(summary: dict[str, Any]) -> None:
         for name in ("iterations.parquet", "jobs.parquet", "links.parquet", "timeline.json"):
             assert (directory / side / name).stat().st_size > 0
     assert (directory / "report.html").stat().st_size > 1_000_000
+
+
+def test_the_emulation_validates_the_simulator(summary: dict[str, Any], tmp_path: Path) -> None:
+    directory: Path = summary["directory"]
+    arms = emulated_iterations(directory)
+    page = tmp_path / "validation.html"
+    validated = check_validation(directory, page, arms, "iteration")
+    assert validated["warnings"] == []
+    for each in validated["arms"]:
+        measured = arm(summary, each["name"])["difference"]["mean"]
+        assert each["mean_ratio"]["value"] - 1 == pytest.approx(measured)

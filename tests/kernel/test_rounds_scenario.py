@@ -11,6 +11,8 @@ import pytest
 
 from tests.kernel.command import TRIES, roundelay, start, wait_until
 from tests.kernel.machine import cgroups, namespaces
+from tests.kernel.validated import check_validation
+from tests.unit.harness.fidelity.scipy_figures import emulated_jobs
 
 SCENARIO = """
 name: small
@@ -66,6 +68,9 @@ def test_both_arms_are_emulated_as_predicted(scenario: Path, tmp_path: Path) -> 
     assert (leases["cpus_enforced"] - leases["cpus"]).abs().max() < 0.02 * leases["cpus"].max()
     check_tables(directory / "emulated", leases)
     assert "Emulation" in (directory / "report.html").read_text()
+    arms = emulated_jobs(directory)
+    validated = check_validation(directory, tmp_path / "validation.html", arms, "jct")
+    assert [arm["makespan"]["seeds"] for arm in validated["arms"]] == [1, 1]
     assert namespaces("small") == []
     assert cgroups("roundelay-small") == []
 

@@ -14,7 +14,12 @@ from harness.fidelity.inputs.others import (
     text_lines,
 )
 from harness.fidelity.inputs.results import Results, together
-from harness.fidelity.inputs.run_directories import Role, read_run
+from harness.fidelity.inputs.run_directories import (
+    Role,
+    both_sides,
+    read_run,
+    require_both_sides,
+)
 from harness.fidelity.inputs.tables import REQUIRED, is_table, read_csv, read_parquet
 from traces.errors import BadInputError
 from traces.formats.csv_table import header_names, is_header
@@ -35,24 +40,47 @@ def read_results(name: str, role: Role) -> Results:
     ``results/*/job.csv`` are several schedulers, and ``runs/emulated-*`` several repeats.
     Raises BadInputError.
     """
-    if "*" not in name or Path(name).exists():
+    if not _is_pattern(name):
         return _read_one(Path(name), role)
-    if name.count("*") > 1:
-        raise BadInputError(
-            "the pattern has several *", allowed="one *, which stands for the arm", file=name
-        )
-    files = _matching(name)
-    if not files:
-        raise BadInputError("no file is named like that", allowed=_ALLOWED, file=name)
-    if len(files) > _MOST_FILES:
-        raise BadInputError(
-            f"{len(files):,} files are named like that", allowed=f"at most {_MOST_FILES}", file=name
-        )
-    return together(name, [_read_one(file, role).as_part(star) for star, file in files.items()])
+    return together(
+        name, [_read_one(file, role).as_part(star) for star, file in _matching(name).items()]
+    )
+
+
+def read_both_sides(name: str) -> tuple[Results, Results]:
+    """Reference and prediction: what one run emulated, and what it simulated.
+
+    name: of a run directory that has both, or a pattern of several. Raises BadInputError.
+    """
+    for run in _matching(name).values() if _is_pattern(name) else (Path(name),):
+        require_both_sides(run)
+    reference, prediction = both_sides(name)
+    return read_results(reference, "reference"), read_results(prediction, "prediction")
+
+
+def _is_pattern(name: str) -> bool:
+    return "*" in name and not Path(name).exists()
 
 
 def _matching(pattern: str) -> dict[str, Path]:
-    """By what stands for the ``*``, the files that are there, in order."""
+    """By what stands for the ``*``, the files that are there, in order. Raises BadInputError."""
+    if pattern.count("*") > 1:
+        raise BadInputError(
+            "the pattern has several *", allowed="one *, which stands for the arm", file=pattern
+        )
+    files = _there(pattern)
+    if not files:
+        raise BadInputError("no file is named like that", allowed=_ALLOWED, file=pattern)
+    if len(files) > _MOST_FILES:
+        raise BadInputError(
+            f"{len(files):,} files are named like that",
+            allowed=f"at most {_MOST_FILES}",
+            file=pattern,
+        )
+    return files
+
+
+def _there(pattern: str) -> dict[str, Path]:
     parts = Path(pattern).parts
     place = next(number for number, part in enumerate(parts) if "*" in part)
     before, _, after = parts[place].partition("*")

@@ -33,13 +33,15 @@ class Results:
     known JOB_TIMES: submission, end, queue_s (before it first ran), run_s (time in which it ran),
     stall_s (in which its GPUs waited for data), and ``starts`` (how often it was started).
     iterations: ``arm``, ``seed``, ``job``, ``iteration`` (from 0), ``iteration_s``, and as far as
-    they are known ITERATION_TIMES, of which it consists. notes: what was left out.
+    they are known ITERATION_TIMES, of which it consists. notes: what was left out. warnings: why
+    what it says may be wrong.
     """
 
     source: str
     jobs: pd.DataFrame | None = None
     iterations: pd.DataFrame | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def tables(self) -> list[pd.DataFrame]:
@@ -94,6 +96,7 @@ def together(source: str, parts: Sequence[Results]) -> Results:
         joined([part.jobs for part in parts]),
         joined([part.iterations for part in parts]),
         tuple(f"{part.source}: {note}" for part in parts for note in part.notes),
+        tuple(warning for part in parts for warning in part.warnings),
     )
 
 

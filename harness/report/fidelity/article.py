@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from harness.fidelity.analysis import ArmFidelity, Fidelity
 from harness.fidelity.conclusion import MEASURES, conclusion
+from harness.fidelity.estimates import LEAST_SEEDS
 from harness.fidelity.pairs import Measure
 from harness.report.article import Article
 from harness.report.fidelity import tables
@@ -29,8 +30,10 @@ _METHODS = (
     "A mean is equivalent where its 90 % interval lies within the margin (two one-sided tests at "
     "5 %), different where it lies outside, and else undecided.",
     "Limits of agreement are Bland and Altman's, of the logarithm of the ratio. A 99th percentile "
-    "is the least time that 99 in 100 do not exceed. A makespan is one number of a whole run, so "
-    "that it has an interval over seeds alone.",
+    "is the least time that 99 in 100 do not exceed. A makespan is one number of a whole run: "
+    "jobs cannot be drawn anew for it, and its interval is a BCa bootstrap over seeds in pairs. "
+    f"With few seeds that is too short: with {LEAST_SEEDS}, the fewest that have one, it holds the "
+    "truth in about 86 of 100 simulated cases.",
     "The certainty of an order is the share of resamples in which the reference has it.",
 )
 
@@ -40,7 +43,6 @@ def article_of(fidelity: Fidelity, identity: str) -> Article:
     by_measure = {measure: fidelity.of(measure) for measure in fidelity.measures}
     arms = list(dict.fromkeys(arm.arm for arm in fidelity.arms))
     pairs = sum(arm.errors.pairs for arm in fidelity.arms)
-    warnings = [suspicion.words for suspicion in fidelity.suspicions]
     return Article(
         title="Prediction against reference",
         description=tag(
@@ -55,7 +57,9 @@ def article_of(fidelity: Fidelity, identity: str) -> Article:
             f"margin {number(100 * fidelity.margin)} %",
         ],
         outcome=conclusion(fidelity),
-        overview=join(*(tag("p", sentence(words), class_="warning") for words in warnings)),
+        overview=join(
+            *(tag("p", sentence(words), class_="warning") for words in fidelity.warnings)
+        ),
         sections=[
             ("Means", _each(by_measure, lambda own: _means(own, fidelity.margin, identity))),
             ("One by one", _each(by_measure, lambda own: _single(own, identity))),
@@ -84,18 +88,20 @@ def _table(words: Words) -> Html:
 def _means(arms: list[ArmFidelity], margin: float, identity: str) -> Html:
     figure = ratios(arms, margin)
     known = tables.makespans(arms)
-    untold = "" if known.rows or arms[0].measure != "jct_s" else _NO_MAKESPAN
+    remarks = tables.no_intervals(arms)
+    if not known.rows and arms[0].measure == "jct_s":
+        remarks = [_NO_MAKESPAN]
     return join(
         _table(tables.means(arms, margin)),
         figure_html(figure, f"{identity}_{figure.name}", "h3"),
         join(tag("h3", "Makespan"), _table(known)) if known.rows else "",
-        tag("p", untold, class_="remark") if untold else "",
+        *(tag("p", sentence(words), class_="remark") for words in remarks),
     )
 
 
 _NO_MAKESPAN = (
-    "The makespan is not known, as the tables of both sides would have to say when jobs were "
-    "submitted and when they ended (submit_s, finish_s)."
+    "the makespan is not known, as the tables of both sides would have to say when jobs were "
+    "submitted and when they ended (submit_s, finish_s)"
 )
 
 
@@ -164,4 +170,7 @@ def _left_out_words(fidelity: Fidelity) -> Iterator[str]:
     ):
         if arms:
             yield f"arms that only the {side} has: {listed(arms, len(arms))}"
+    if fidelity.unpaired:
+        names = listed(fidelity.unpaired, len(fidelity.unpaired))
+        yield f"arms of which no job is on both sides: {names}"
     yield from fidelity.notes

@@ -73,8 +73,7 @@ def makespans(arms: Sequence[ArmFidelity]) -> Words:
             arm.arm,
             duration(known.reference_s),
             duration(known.prediction_s),
-            signed_percent(known.ratio - 1),
-            interval_words(known.interval),
+            *_off(known.ratio),
             number(known.seeds),
         ]
         for arm in arms
@@ -231,6 +230,12 @@ def _source_sentences(arms: Sequence[ArmFidelity]) -> Iterator[str]:
             )
     for words in dict.fromkeys(words for arm in arms for words in arm.sources.untold):
         yield f"not to be told: {words}"
+
+
+def no_intervals(arms: Sequence[ArmFidelity]) -> list[str]:
+    """Why makespans have none."""
+    known = [arm.makespan for arm in arms if arm.makespan is not None]
+    return list(dict.fromkeys(each.no_interval for each in known if each.no_interval is not None))
 
 
 def one_sided(fidelity: Fidelity) -> list[str]:

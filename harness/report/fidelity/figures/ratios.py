@@ -1,4 +1,4 @@
-"""Predicted over reference means and tails, with intervals and the margin. Pure."""
+"""Predicted over reference means, tails and makespans, with intervals and the margin. Pure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,26 @@ from harness.report.figures.figure import MUTED, SHARED, Figure, axis, colour, l
 from harness.report.words import listed, number, sentence
 
 _ROW, _FRAME = 46, 130
-_APART = 0.14
+_APART = 0.2
+_SYMBOLS = ("circle", "square-open", "diamond")
+
+_Row = tuple[int, Estimate]
+"""Which arm, and a ratio of it."""
 
 
 def ratios(arms: Sequence[ArmFidelity], margin: float) -> Figure:
     """arms: of one measure."""
-    series = {
-        "mean": [arm.estimates.mean for arm in arms],
-        "99th percentile": [arm.estimates.tail for arm in arms],
+    series: dict[str, list[_Row]] = {
+        "mean": [(row, arm.estimates.mean) for row, arm in enumerate(arms)],
+        "99th percentile": [(row, arm.estimates.tail) for row, arm in enumerate(arms)],
+        "makespan": [
+            (row, arm.makespan.ratio) for row, arm in enumerate(arms) if arm.makespan is not None
+        ],
     }
     data = [
-        _points(name, estimates, index, arms)
-        for index, (name, estimates) in enumerate(series.items())
+        _points(name, rows, index, arms)
+        for index, (name, rows) in enumerate(series.items())
+        if rows
     ]
     percents = 100 * margin
     return Figure(
@@ -67,20 +75,21 @@ def ratios(arms: Sequence[ArmFidelity], margin: float) -> Figure:
 
 
 def _points(
-    name: str, estimates: Sequence[Estimate], index: int, arms: Sequence[ArmFidelity]
+    name: str, rows: Sequence[_Row], index: int, arms: Sequence[ArmFidelity]
 ) -> dict[str, Any]:
+    estimates = [estimate for _, estimate in rows]
     offs = [100 * (each.value - 1) for each in estimates]
     ends = [each.interval or (each.value, each.value) for each in estimates]
-    shift = _APART * (2 * index - 1)
+    shift = _APART * (index - 1)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
         "x": numbers(offs),
-        "y": [row + shift for row in range(len(arms))],
+        "y": [row + shift for row, _ in rows],
         "marker": {
             "color": colour(index),
-            "symbol": ("circle", "square-open")[index],
+            "symbol": _SYMBOLS[index],
             "size": 9,
         },
         "error_x": {
@@ -95,15 +104,15 @@ def _points(
             "color": colour(index),
             "thickness": 1.6,
         },
-        "text": [text(arm.arm) for arm in arms],
+        "text": [text(arms[row].arm) for row, _ in rows],
         "hovertemplate": f"%{{text}}, {name}: %{{x:.3g}} %",
     }
 
 
-def _table(series: dict[str, list[Estimate]], arms: Sequence[ArmFidelity]) -> pd.DataFrame:
+def _table(series: dict[str, list[_Row]], arms: Sequence[ArmFidelity]) -> pd.DataFrame:
     rows = [
         {
-            "arm": arm.arm,
+            "arm": arms[row].arm,
             "statistic": name,
             "ratio": each.value,
             "low_95": None if each.interval is None else each.interval[0],
@@ -111,8 +120,8 @@ def _table(series: dict[str, list[Estimate]], arms: Sequence[ArmFidelity]) -> pd
             "low_90": None if each.narrow is None else each.narrow[0],
             "high_90": None if each.narrow is None else each.narrow[1],
         }
-        for name, estimates in series.items()
-        for arm, each in zip(arms, estimates, strict=True)
+        for name, of_arms in series.items()
+        for row, each in of_arms
     ]
     return pd.DataFrame(rows)
 

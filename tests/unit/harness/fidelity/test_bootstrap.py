@@ -10,6 +10,7 @@ from harness.fidelity.bootstrap import (
     LEAST_RESAMPLES,
     RESAMPLES,
     SEED,
+    Resampled,
     resample,
     resamples_of,
 )
@@ -119,3 +120,13 @@ def test_large_samples_are_drawn_less_often() -> None:
     assert resamples_of(100_000) == RESAMPLES
     assert resamples_of(1_000_000) == 400
     assert resamples_of(10**9) == LEAST_RESAMPLES
+
+
+def test_draws_that_differ_from_the_value_by_rounding_are_as_large() -> None:
+    rng = np.random.default_rng(6)
+    drawn = np.where(rng.random(RESAMPLES) < 0.3, 1.0, rng.normal(1, 0.1, RESAMPLES))
+    rounded = np.where(drawn == 1, 1 - 1e-15, drawn)
+    left_out = np.array([0.9, 1.0, 1.15])
+    expected = Resampled(1.0, drawn, left_out).interval(0.95)
+    assert expected is not None
+    assert Resampled(1.0, rounded, left_out).interval(0.95) == pytest.approx(expected, rel=1e-12)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from harness.fidelity.bootstrap import RESAMPLES, SEED
-from harness.fidelity.estimates import estimate, makespan
+from harness.fidelity.estimates import LEAST_SEEDS, estimate, makespan
+from harness.fidelity.inputs.results import Results, together
 from harness.fidelity.paired_errors import distances, paired_errors, rank_agreement
 from harness.fidelity.pairs import pair
+from tests.unit.harness.fidelity.scipy_figures import Drawn, of_means
 from tests.unit.harness.fidelity.sides import iterations_side, pairs_of, side, synthetic
 
 
@@ -69,9 +72,46 @@ def test_a_makespan_runs_from_the_first_submission_to_the_last_end() -> None:
     ).arms
     found = makespan(pairs)
     assert found is not None
-    assert (found.reference_s, found.prediction_s, found.interval) == (25.0, 30.0, None)
-    assert found.ratio == pytest.approx(1.2)
+    assert (found.reference_s, found.prediction_s, found.seeds) == (25.0, 30.0, 1)
+    assert found.ratio.value == pytest.approx(1.2)
+    assert (found.ratio.interval, found.ratio.narrow) == (None, None)
+    assert found.no_interval is not None
+    assert "one number of a whole run" in found.no_interval
     assert makespan(pairs_of([1, 2], [1, 2])) is None
+
+
+def test_a_makespans_interval_is_over_seeds_in_pairs() -> None:
+    """Its ends are SciPy's, of the spans of whole runs."""
+    rng = np.random.default_rng(4)
+    spans_s = rng.lognormal(8, 0.1, LEAST_SEEDS)
+    predicted_s = spans_s * rng.lognormal(0.02, 0.03, LEAST_SEEDS)
+
+    def runs(lasting_s: np.ndarray) -> Results:
+        parts = [
+            side(
+                {"a": [span_s / 2, span_s]}, str(seed), submit_s=0.0, finish_s=[span_s / 2, span_s]
+            )
+            for seed, span_s in enumerate(lasting_s)
+        ]
+        return together("all seeds", parts)
+
+    (pairs,) = pair(runs(spans_s), runs(predicted_s)).arms
+    found = makespan(pairs)
+    assert found is not None
+    assert found.ratio.value == pytest.approx(predicted_s.mean() / spans_s.mean())
+    runs_drawn = {
+        seed: pd.DataFrame({"reference": [span_s], "prediction": [predicted]})
+        for seed, (span_s, predicted) in enumerate(zip(spans_s, predicted_s, strict=True))
+    }
+    ends = Drawn(runs_drawn).intervals(of_means)
+    assert found.ratio.interval == pytest.approx(ends[:2], rel=1e-9)
+    assert found.ratio.narrow == pytest.approx(ends[2:], rel=1e-9)
+    assert found.no_interval is None
+    (fewer,) = pair(runs(spans_s[1:]), runs(predicted_s[1:])).arms
+    without = makespan(fewer)
+    assert without is not None
+    assert without.ratio.interval is None
+    assert str(LEAST_SEEDS) in str(without.no_interval)
 
 
 def test_iterations_are_drawn_in_blocks_and_have_no_ranks() -> None:
