@@ -8,13 +8,18 @@ iterations are told like those of others, and all ranks begin together.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import signal
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
+from emulator.command_log import CommandLog
+from emulator.command_program import find_program, program_words, remedy, search_path
 from emulator.foreign_sockets import configure_connections
 from emulator.host_identity import become_host
 from emulator.iterations import TURNS_VARIABLE, socket_address
@@ -29,13 +34,18 @@ _FIRST_ITERATION_S = 300.0
 """Within which a script has loaded its libraries, connected its ranks and done one iteration."""
 
 _TERM_GRACE_S = 5.0
+END_S = _TERM_GRACE_S + 2.0
+"""Within which a worker that is told to end has ended its command."""
+
 _POLL_S = 0.02
+_LOG_S = 0.1
+"""Between two looks at what the command wrote: so a flood of it costs no more than a trickle."""
+
 _MAX_DATAGRAM_BYTES = 64
-_MOST_LAST_BYTES = 4096
 
 # The specification: namespace, host: its name, hosts: the file with all names, argv, directory,
-#   environment, user ([uid, gid] or null), log: the file for what it writes, dscp, window_bytes,
-#   congestion_control
+#   environment, user ([uid, gid] or null), log: the file for what it writes or null, dscp,
+#   window_bytes, congestion_control
 
 
 def run_command_worker(specification: Message, control: MessageSocket) -> None:
@@ -45,7 +55,7 @@ def run_command_worker(specification: Message, control: MessageSocket) -> None:
     """
     enter_namespace(specification["namespace"])
     write_settings(_window(specification["window_bytes"]))
-    turns = _Turns()
+    turns = _Turns(control)
     control.send({"event": "listening"})
     if control.receive() is None:
         return
@@ -60,9 +70,15 @@ def run_command_worker(specification: Message, control: MessageSocket) -> None:
         control.send({"event": "ready"})
         while (message := control.receive()) is not None and message["do"] == "iterate":
             control.send(_iterate(turns, command, message["start_s"]))
+    except _RunIsOverError:
+        pass
     finally:
         turns.close()
         command.end()
+
+
+class _RunIsOverError(Exception):
+    """The controller wants no more of it, in mid-iteration."""
 
 
 def _window(window_bytes: int) -> dict[str, str]:
@@ -87,10 +103,15 @@ def _iterate(turns: _Turns, command: _Command, start_s: float) -> Message:
     }
 
 
+class _Waited(Protocol):
+    def fileno(self) -> int: ...
+
+
 class _Turns:
     """The socket on which the script says that it is done and waits for its next turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, control: MessageSocket) -> None:
+        self._control = control
         self.name = f"@roundelay-turns-{os.getpid()}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.bind(socket_address(self.name))
@@ -98,7 +119,7 @@ class _Turns:
 
     def accept(self, command: _Command) -> None:
         """Wait for the script's first iteration."""
-        if not _readable(self._socket, command, _FIRST_ITERATION_S):
+        if not self._is_readable(command, _FIRST_ITERATION_S):
             raise EmulationError(
                 f"{command} did no iteration in {_FIRST_ITERATION_S:.0f} s: its script has to call "
                 f"emulator.iterations.iteration_done() after each one{command.last_words()}"
@@ -114,7 +135,7 @@ class _Turns:
 
     def next_end(self, command: _Command, timeout_s: float | None) -> tuple[float, float]:
         """(began_s, ended_s) of the iteration that the script says next."""
-        if not _readable(self._socket, command, timeout_s):
+        if not self._is_readable(command, timeout_s):
             raise EmulationError(f"{command} fell silent in its first iteration")
         words = self._socket.recv(_MAX_DATAGRAM_BYTES).split()
         if len(words) != 2:
@@ -127,38 +148,61 @@ class _Turns:
     def close(self) -> None:
         self._socket.close()
 
+    def _is_readable(self, command: _Command, timeout_s: float | None) -> bool:
+        """Whether something came within ``timeout_s``; meanwhile the command's log is kept.
 
-def _readable(awaited: socket.socket, command: _Command, timeout_s: float | None) -> bool:
-    """Whether something came within ``timeout_s``. Raises EmulationError where the command ended
-    without a word."""
-    ready, _, _ = select.select([awaited.fileno(), command.fileno()], [], [], timeout_s)
-    if ready == [command.fileno()]:
+        Raises EmulationError where the command ended without a word, _RunIsOverError where the
+        controller closed: it says nothing in mid-iteration.
+        """
+        deadline_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        waited: tuple[_Waited, ...] = (self._socket, command, self._control)
+        ready: list[_Waited] = []
+        while not ready:
+            left_s = deadline_s - time.monotonic()
+            if left_s <= 0:
+                return False
+            ready, _, _ = select.select(waited, (), (), min(left_s, _LOG_S))
+            command.log.take()
+        if self._socket in ready:
+            return True
+        if self._control in ready:
+            raise _RunIsOverError
         raise EmulationError(
             f"{command} ended with status {command.status()} before it was done"
             f"{command.last_words()}"
         )
-    return bool(ready)
 
 
 class _Command:
     """The processes of the command: a session of their own."""
 
     def __init__(self, specification: Message, turns: str) -> None:
-        self._program: str = specification["argv"][0]
-        self._log = Path(specification["log"])
-        self.pid = _start(specification, turns)
+        path = search_path(os.environ)
+        self._name: str = specification["argv"][0]
+        self._place = find_program(self._name, path)
+        log, user = specification["log"], specification["user"]
+        self.log = CommandLog(log and Path(log), user)
+        environment = {
+            "PYTHONUNBUFFERED": "1",  # else what it printed last is lost with it
+            **os.environ,
+            **specification["environment"],
+            "PATH": path,
+            TURNS_VARIABLE: turns,
+        }
+        self.pid = _start(specification, environment, self.log.writable)
         self._descriptor = os.pidfd_open(self.pid)
         self._status: int | None = None
 
     def __str__(self) -> str:
-        return f"the command {self._program!r}"
+        return f"the command {program_words(self._name, self._place)}"
 
     def last_words(self) -> str:
-        """The last line that it wrote, as the end of a sentence."""
-        with self._log.open("rb") as log:
-            log.seek(max(0, self._log.stat().st_size - _MOST_LAST_BYTES))
-            lines = log.read().decode(errors="replace").strip().splitlines()
-        return f"; it last wrote: {lines[-1]}" if lines else ", and wrote nothing"
+        """The last line that it wrote, what to do about it, and where the others are, as the end
+        of a sentence."""
+        line = self.log.last_line()
+        if not line:
+            return ", and wrote nothing"
+        return f"; it last wrote: {line}{remedy(line, self._place)}{self.log}"
 
     def fileno(self) -> int:
         """Readable when the command has ended."""
@@ -178,7 +222,10 @@ class _Command:
         deadline_s = time.monotonic() + _TERM_GRACE_S
         while self.status() is None and time.monotonic() < deadline_s:
             time.sleep(_POLL_S)
+            self.log.take()
         self._signal(signal.SIGKILL)
+        self.log.take()
+        self.log.close()
         os.close(self._descriptor)
 
     def _signal(self, number: int) -> None:
@@ -186,7 +233,7 @@ class _Command:
             os.killpg(self.pid, number)
 
 
-def _start(specification: Message, turns: str) -> int:
+def _start(specification: Message, environment: Mapping[str, str], output: int) -> int:
     parent = os.getpid()
     argv: list[str] = specification["argv"]
     pid = os.fork()
@@ -195,9 +242,8 @@ def _start(specification: Message, turns: str) -> int:
     try:
         end_with_parent(parent)
         os.setsid()
-        log = os.open(specification["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
         become_host(specification["host"], Path(specification["hosts"]))
         os.chdir(specification["directory"])
         if specification["user"] is not None:
@@ -205,7 +251,6 @@ def _start(specification: Message, turns: str) -> int:
             os.setgroups([])
             os.setresgid(gid, gid, gid)
             os.setresuid(uid, uid, uid)
-        environment = {**os.environ, **specification["environment"], TURNS_VARIABLE: turns}
         os.execvpe(argv[0], argv, environment)  # noqa: S606
     except OSError as error:
         os.write(2, f"{argv[0]}: {error.strerror}\n".encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import selectors
+import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +26,8 @@ class JobRun:
     """A job while it runs. The slowest worker decides when an iteration ends.
 
     quiet_s: of an iteration, for which nothing need be heard of it, as it computes or waits for
-    samples. input_change: that the workers' input pipelines make before the next iteration, if
-    there is one.
+    samples. end_s: that its workers need to end what they started. input_change: that the workers'
+    input pipelines make before the next iteration, if there is one.
     """
 
     job: str
@@ -34,6 +35,7 @@ class JobRun:
     iterations: int
     start_after_s: float = 0.0
     quiet_s: float = 0.0
+    end_s: float = 0.0
     agent: TimeShiftAgent | None = None
     input_change: Message | None = None
     measured: list[IterationSpan] = field(default_factory=list)
@@ -165,6 +167,18 @@ def read_worker(
             job.handle(message)
         if len(job.measured) > before:
             on_iteration(job)
+
+
+def end_workers(runs: Sequence[JobRun]) -> None:
+    """Tell all workers that it is over, give those time to end what need it, and close."""
+    for worker in (worker for run in runs for worker in run.workers):
+        with contextlib.suppress(OSError):  # it ended before
+            worker.socket.shutdown(socket.SHUT_WR)
+    told_s = now_s()
+    for run in runs:
+        for worker in run.workers:
+            worker.wait_for_close(told_s + run.end_s - now_s())
+            worker.close()
 
 
 @contextlib.contextmanager

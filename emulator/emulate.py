@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from emulator.coordinator import START_LEAD_S, JobRun, now_s, run_jobs
+from emulator.coordinator import START_LEAD_S, JobRun, end_workers, now_s, run_jobs
 from emulator.cpu_time import read_cpu_time, shares
 from emulator.jobs import start_jobs
 from emulator.link_changer import LinkChanger
@@ -47,9 +48,14 @@ def emulate_arm(
     shifts: Mapping[str, TimeShift],
     progress: Progress,
     stop_wanted: Callable[[], bool],
+    logs: Path | None = None,
 ) -> ArmMeasurement:
-    """Run ``arm`` on this box. Once a stop is wanted, it ends with the iterations under way."""
-    children: list[MessageSocket] = []
+    """Run ``arm`` on this box. Once a stop is wanted, it ends with the iterations under way.
+
+    logs: see start_jobs.
+    """
+    runs: list[JobRun] = []
+    samplers: list[MessageSocket] = []
     try:
         for network in networks:
             session.build_network(network.plan)
@@ -60,10 +66,9 @@ def emulate_arm(
             arm.iterations_of,
             scale,
             arm.transport.congestion_control,
+            logs,
         )
-        children += [worker for run in runs for worker in run.workers]
-        samplers = [start_sampler(session, network) for network in networks]
-        children += samplers
+        samplers += [start_sampler(session, network) for network in networks]
         anchor_s = now_s() + START_LEAD_S
         for run in runs:
             run.agent = agent_of(shifts.get(run.job), anchor_s)
@@ -95,8 +100,9 @@ def emulate_arm(
             unenforced=session.unenforced(networks[0].plan.marking),
         )
     finally:
-        for child in children:
-            child.close()
+        end_workers(runs)
+        for sampler in samplers:
+            sampler.close()
         for network in networks:
             session.remove_network(network.plan)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from emulator.coordinator import JobRun, connect_workers
+from emulator.command_worker import END_S
+from emulator.coordinator import JobRun, connect_workers, end_workers
 from emulator.host_identity import hosts_text
 from emulator.messages import Message, MessageSocket
 from emulator.networks import PlannedNetwork, common_window_bytes
@@ -26,28 +28,37 @@ def start_jobs(
     iterations: Callable[[Job], int],
     scale: ScalePlan,
     congestion_control: str,
+    logs: Path | None = None,
 ) -> list[JobRun]:
     """All jobs of ``networks``, their workers connected and waiting for the first iteration.
 
-    The sockets of the workers are the caller's to close.
+    logs: the directory, made where there is something for it, for what each job's command writes on
+        each server, in JOB.SERVER.log; None where only the last line is for an error.
+    The workers are the caller's to end.
     """
-    runs = []
-    for network in networks:
-        for index, job in enumerate(network.jobs):
-            workers = start_workers(
-                session, network, job, FIRST_PORT + index * MAX_WORKERS, scale, congestion_control
-            )
-            runs.append(
-                JobRun(
-                    job.id,
-                    workers,
-                    iterations(job),
-                    start_after_s=job.start_s,
-                    quiet_s=job.profile.demand.compute_s,
+    runs: list[JobRun] = []
+    try:
+        for network in networks:
+            for index, job in enumerate(network.jobs):
+                first_port = FIRST_PORT + index * MAX_WORKERS
+                workers = start_workers(
+                    session, network, job, first_port, scale, congestion_control, logs=logs
                 )
-            )
-    for run in runs:
-        connect_workers(run.workers, session.explain)
+                runs.append(
+                    JobRun(
+                        job.id,
+                        workers,
+                        iterations(job),
+                        start_after_s=job.start_s,
+                        quiet_s=job.profile.demand.compute_s,
+                        end_s=0.0 if job.command is None else END_S,
+                    )
+                )
+        for run in runs:
+            connect_workers(run.workers, session.explain)
+    except BaseException:
+        end_workers(runs)
+        raise
     return runs
 
 
@@ -87,15 +98,18 @@ def start_workers(
     congestion_control: str,
     group: str | None = None,
     inputs: Sequence[Message] = (),
+    logs: Path | None = None,
 ) -> list[MessageSocket]:
     """The workers of ``job`` on its servers, on their way to listening: rank i at first_port + i.
 
     group: of all of them; else each is in that of its server. inputs: the input pipeline of each,
-    as ``emulator.fed_worker`` describes it, where they wait for samples.
+    as ``emulator.fed_worker`` describes it, where they wait for samples. logs: see start_jobs.
     """
     plan = network.plan
     if job.command is not None:
-        return _start_command(session, network, job, job.command, first_port, congestion_control)
+        return _start_command(
+            session, network, job, job.command, first_port, congestion_control, logs
+        )
     pairs = [
         (source, destination)
         for source, destination in sorted(job.connections)
@@ -138,8 +152,11 @@ def _start_command(
     command: JobCommand,
     first_port: int,
     congestion_control: str,
+    logs: Path | None,
 ) -> list[MessageSocket]:
     """The ranks of a job that is the user's own program, one on each server."""
+    if logs is not None:
+        logs.mkdir(parents=True, exist_ok=True)
     plan, ranks = network.plan, len(job.servers)
     root_address = plan.addresses.server(job.servers[0], job.path_variant)
     user = calling_user(os.environ)
@@ -156,7 +173,7 @@ def _start_command(
                 **rendezvous(root_address, first_port - FIRST_PORT, rank, ranks, gpus=1),
                 "ROUNDELAY_JOB": job.id,
             },
-            "log": str(session.state.directory / f"{network.name}-{job.id}-{rank}.log"),
+            "log": logs and str(logs.resolve() / f"{job.id}.{server}.log"),
             "host": server,
             "hosts": str(hosts),
             "user": user and list(user),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +46,15 @@ class MessageSocket:
             yield json.loads(line)
         if not is_open:
             yield None
+
+    def wait_for_close(self, timeout_s: float) -> None:
+        """Until the other side has closed, whatever it says before; for ``timeout_s`` at most."""
+        deadline_s = time.monotonic() + timeout_s
+        poll = select.poll()
+        poll.register(self, select.POLLIN)
+        while (left_s := deadline_s - time.monotonic()) > 0:
+            if poll.poll(left_s * 1e3) and None in self.receive_ready():
+                return
 
     def close(self) -> None:
         """Close this end."""

@@ -47,18 +47,19 @@ def carry_out(
             kinds = DIVIDED_KINDS if divides else NETWORK_KINDS
             session = stack.enter_context(Session(run_id, limits=divides, kinds=kinds))
         made = prepare_directory(directory)
+        both = predicts and run_id is not None
+        emulated = directory / "emulated" if both else directory
+        logs = emulated / "logs"
         stop = stack.enter_context(
             stop_on_signals(lambda: console.print("stopping after the iterations under way ..."))
         )
 
         def write(*, interrupted: bool) -> dict[str, Any]:
             """Write all there is; return the summary."""
-            both = predicts and run_id is not None
             if predicts:
                 write_simulated(directory / "simulated" if both else directory, scenario, results)
             if run_id is not None and scale is not None:
-                place = directory / "emulated" if both else directory
-                write_emulated(place, scenario, run_id, scale, results)
+                write_emulated(emulated, scenario, run_id, scale, results)
             summary = summarise(scenario, scale, results, interrupted=interrupted)
             finish_run(directory, scenario, run_id, scale, results, summary)
             give_to_caller(made)
@@ -69,13 +70,21 @@ def carry_out(
                 if predicts:
                     predict_all(results, progress, stop.wanted)
                 if session is not None and scale is not None:
-                    emulate_all(session, results, scale, progress, stop.wanted)
+                    emulate_all(session, results, scale, progress, stop.wanted, logs)
         except BaseException:
             # What was measured before is kept; a second failure must not hide the first.
             try:
                 write(interrupted=True)
             except RoundelayError as error:
                 console.print(f"the partial results could not be written: {error}")
+            _tell_logs(logs)
             raise
         summary = write(interrupted=stop.wanted())
+    _tell_logs(logs)
     tell_end(context, directory, summary, print_summary, as_json=as_json)
+
+
+def _tell_logs(logs: Path) -> None:
+    """Where the outputs of the jobs' own commands are, if there are any."""
+    if logs.exists():
+        console.print(f"what the commands wrote: {logs.resolve()}", soft_wrap=True)

@@ -8,7 +8,15 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from harness.cli.options import default_output, json_option, quantity, quiet_option, run_id_option
+from harness.cli.options import (
+    begin_rootless,
+    default_output,
+    json_option,
+    quantity,
+    quiet_option,
+    rootless_option,
+    run_id_option,
+)
 from harness.cli.profile_network_here import profile_here
 from harness.cli.profile_network_hosts import profile_on_hosts
 from profiler.network.command_here import JobHere
@@ -21,7 +29,7 @@ _MOST_HOSTS = 16
 _MOST_LINKS = 4
 _WARMUP_ITERATIONS = 3
 _LEAST_WORKERS = 2  # one alone sends nothing
-_ONLY_WITH_HOSTS = ("links", "run_id")
+_ONLY_WITH_HOSTS = ("links", "run_id", "rootless")
 _ONLY_HERE = ("devices", "workers", "kineto")
 _SHORTEST_INTERVAL_S, _LONGEST_INTERVAL_S = 1e-3, 1.0
 
@@ -80,6 +88,7 @@ _SHORTEST_INTERVAL_S, _LONGEST_INTERVAL_S = 1e-3, 1.0
 @click.option("--model", default="job", show_default=True, help="Name of the model.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: runs/network-TIME.")
 @run_id_option
+@rootless_option
 @quiet_option
 @json_option
 @click.pass_context
@@ -96,6 +105,7 @@ def network(
     model: str,
     output: Path | None,
     run_id: str,
+    rootless: bool,
     as_json: bool,
 ) -> None:
     """Run a training job, and find out what one of its iterations sends.
@@ -107,7 +117,7 @@ def network(
 
     With --hosts the command is started on every emulated server, with the variables that
     torch.distributed (env://) and torchrun read, and has to call iteration_done(). What its ports
-    count is fitted; packets, captured beside, have to say the same. Needs root.
+    count is fitted; packets, captured beside, have to say the same. Needs root, or --rootless.
 
     \b
     Example:
@@ -123,6 +133,8 @@ def network(
         )
         return
     _refuse(context, _ONLY_HERE, "is for this machine's devices", "it without --hosts")
+    if rootless:
+        begin_rootless()
     own = JobCommand(argv=command, directory=Path.cwd())
     seconds = _interval_s(interval or "2 ms")
     jobs = [

@@ -38,26 +38,28 @@ def profile_on_hosts(
     counted: list[CountedJob] = []
     with Session(run_id, kinds=CAPTURED_KINDS) as session:
         made = prepare_directory(directory)
-        with (
-            stop_on_signals(lambda: console.print("stopping after this iteration ...")) as stop,
-            progress_bars() as progress,
-        ):
-            for number, job in enumerate(jobs):
-                if stop.wanted():
-                    break
-                what = f"counting at {format_rate(job.rate_bps)}"
-                captures = directory / _file_name(job.rate_bps)
-                captures.mkdir()
-                progress(what, 0, job.iterations)
-                counted.append(
-                    count_job(
-                        session, job, budget_here(), captures, number,
-                        lambda done, total, what=what: progress(what, done, total),  # type: ignore[misc]
-                        stop.wanted,
-                    )
-                )  # fmt: skip
-                _write_series(captures, counted[-1])
-                give_to_caller(made)
+        try:
+            with (
+                stop_on_signals(lambda: console.print("stopping after this iteration ...")) as stop,
+                progress_bars() as progress,
+            ):
+                for number, job in enumerate(jobs):
+                    if stop.wanted():
+                        break
+                    what = f"counting at {format_rate(job.rate_bps)}"
+                    place = directory / _file_name(job.rate_bps)
+                    place.mkdir()
+                    progress(what, 0, job.iterations)
+                    counted.append(
+                        count_job(
+                            session, job, budget_here(), place, number,
+                            lambda done, total, what=what: progress(what, done, total),  # type: ignore[misc]
+                            stop.wanted, logs=place,
+                        )
+                    )  # fmt: skip
+                    _write_series(place, counted[-1])
+        finally:
+            give_to_caller(made)
     fitted = [fit_job(job) for job in counted]
     slower = fitted[-1].seen if len(fitted) > 1 else None
     demand = demand_of(fitted[0].seen, slower)
@@ -71,6 +73,7 @@ def profile_on_hosts(
         print_json(document)
     _print(fitted, demand)
     console.print(f"profile: {(directory / 'profile.json').resolve()}", soft_wrap=True)
+    console.print(f"what the command wrote: {directory.resolve()}/*/*.log", soft_wrap=True)
     if interrupted:
         context.exit(INTERRUPTED)
 

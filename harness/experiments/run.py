@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from emulator.budget_store import budget_here
 from emulator.cpu_scale import CpuScale, check_input_pipelines, plan_cpu_scale
@@ -108,8 +109,13 @@ def emulate_all(
     scale: ScalePlan,
     progress: Progress,
     stop_wanted: Callable[[], bool],
+    logs: Path | None = None,
 ) -> None:
-    """Emulate every arm, one after the other: they would disturb each other. Stops when asked."""
+    """Emulate every arm, one after the other: they would disturb each other. Stops when asked.
+
+    logs: for what the commands of jobs write, in a directory for each arm; None where it is not
+        kept.
+    """
     if any(event.change is Change.LATENCY for result in results for event in result.arm.events):
         require_netem()
     if any(result.arm.resources for result in results) and "cpu" in session.missing_limits:
@@ -130,8 +136,9 @@ def emulate_all(
             _emulate_scheduled(session, result, networks[0], scale, progress, stop_wanted)
             continue
         result.measurement = emulate_arm(
-            session, result.arm, networks, scale, result.decision.shifts, progress, stop_wanted
-        )
+            session, result.arm, networks, scale, result.decision.shifts, progress, stop_wanted,
+            logs and logs / result.arm.name,
+        )  # fmt: skip
 
 
 def _emulate_scheduled(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,39 +12,26 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.kernel.command import roundelay
+from tests.kernel.command import roundelay, start, wait_until
+from tests.kernel.command_job import BYTES, TRAINING
 from tests.kernel.machine import cgroups, namespaces, processes
+from tests.kernel.unprivileged import USER
 
 MB = 1e6
 RUN_ID = "t3stown"
 
-# Computes for 100 ms and then exchanges 1 MB with the other rank, as a replayed job of this profile
-# does; a replayed job has as much beside its data as this one: headers of frames.
-TRAINING = """
-import os, socket, threading, time
+# Rank 0 fails in its third iteration, and rank 1 hangs in it.
+FAILING = """
+import os, time
 from emulator.iterations import iteration_done
 
-rank = int(os.environ["RANK"])
-place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
-if rank == 0:
-    other, _ = socket.create_server(place).accept()
-else:
-    while True:
-        try:
-            other = socket.create_connection(place)
-            break
-        except OSError:
-            time.sleep(0.05)
-data = bytes(1_000_000)
-while True:
-    time.sleep(0.1)
-    sending = threading.Thread(target=other.sendall, args=(data,))
-    sending.start()
-    left = len(data)
-    while left:
-        left -= len(other.recv(min(left, 65536)))
-    sending.join()
+for number in range(3):
+    print(f"iteration {number} of rank {os.environ['RANK']}")
     iteration_done()
+if os.environ["RANK"] == "0":
+    print("x" * 200_000)
+    raise ValueError("no such layer")
+time.sleep(600)
 """
 PROFILE = {
     "schema_version": 1,
@@ -52,7 +41,7 @@ PROFILE = {
     "source": "the script beside it",
     "demand": {
         "compute_s": 0.1,
-        "transfers": [{"ready_s": 0.1, "bytes": 1e6 * 1514 / 1448}],
+        "transfers": [{"ready_s": 0.1, "bytes": BYTES}],
     },
 }
 SCENARIO = """\
@@ -110,6 +99,65 @@ def test_its_traffic_is_its_own_class_at_every_port(summary: dict[str, Any]) -> 
     assert sent["own"] > 14 * MB
 
 
+def test_what_it_wrote_is_kept_by_arm_and_server(summary: dict[str, Any]) -> None:
+    logs = summary["directory"] / "emulated" / "logs"
+    files = sorted(str(file.relative_to(logs)) for file in logs.rglob("*.log"))
+    assert files == [
+        f"{arm}/own.{server}.log"
+        for arm in ("shifted", "together")
+        for server in ("left0", "right0")
+    ]
+    for file in files:
+        rank = 0 if "left" in file else 1
+        assert (logs / file).read_text().splitlines() == [f"rank {rank} is done"] * 15
+
+
+def test_one_that_fails_in_its_iterations_leaves_what_all_of_it_wrote(tmp_path: Path) -> None:
+    done = roundelay("emulate", write(tmp_path, FAILING), "-o", tmp_path / "out")
+    logs = tmp_path / "out" / "logs" / "together"
+    assert done.returncode == 1
+    assert "; it last wrote: ValueError: no such layer; all that it wrote is in" in done.stderr
+    assert f"{logs / 'own.left0.log'}\n" in done.stderr
+    words = (logs / "own.left0.log").read_text().splitlines()
+    assert words[:3] == [f"iteration {number} of rank 0" for number in range(3)]
+    assert words[3] == "x" * 200_000
+    assert words[-1] == "ValueError: no such layer"
+    other = (logs / "own.right0.log").read_text().splitlines()
+    assert other == [f"iteration {number} of rank 1" for number in range(3)]
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["interrupted"]
+
+
+def test_an_interrupt_keeps_what_it_wrote(tmp_path: Path) -> None:
+    text = SCENARIO.replace("iterations: 12", "iterations: 1000")
+    output = tmp_path / "out"
+    run = start("emulate", write(tmp_path, text=text), "-o", output)
+    log = output / "logs" / "together" / "own.left0.log"
+    wait_until(lambda: log.exists() and log.read_text().count("\n") > 5, "some iterations")
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 130, said
+    assert f"what the commands wrote: {output / 'logs'}\n" in said
+    iterations = pd.read_parquet(output / "iterations.parquet")
+    done = 1 + int((iterations.job == "own").sum())  # the first one is before the run
+    assert log.read_text().splitlines() == ["rank 0 is done"] * done
+
+
+def test_under_sudo_what_it_wrote_belongs_to_who_called(tmp_path: Path) -> None:
+    scenario = write(tmp_path)
+    command = json.dumps(["/bin/sh", "-c", "id -u; echo no such layer >&2; exit 3"])
+    scenario.write_text(SCENARIO.replace("COMMAND", command))
+    environment = {**os.environ, "SUDO_UID": str(USER), "SUDO_GID": str(USER)}
+    done = roundelay("emulate", scenario, "-o", tmp_path / "out", environment=environment)
+    assert done.returncode == 1
+    assert "ended with status 3 before it was done; it last wrote: no such layer" in done.stderr
+    logs = tmp_path / "out" / "logs"
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in logs.rglob("*")} == {(USER, USER)}
+    for server in ("left0", "right0"):
+        file = logs / "together" / f"own.{server}.log"
+        assert file.read_text().split("\n") == [str(USER), "no such layer", ""]
+        assert file.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.usefixtures("summary")
 def test_nothing_is_left() -> None:
     assert (namespaces(RUN_ID), cgroups(RUN_ID), processes("train.py")) == ([], [], [])
@@ -119,10 +167,11 @@ def test_nothing_is_left() -> None:
     ("script", "words"),
     [
         ("raise SystemExit(3)", "ended with status 3"),
-        ("raise ValueError('no such layer')", "ValueError: no such layer"),
+        ("raise ValueError('no such layer')", "ValueError: no such layer; all that it wrote is in"),
+        ("import nowhere", "No module named 'nowhere'; pip install nowhere; all that it wrote"),
         ("import os; os.kill(os.getpid(), 9)", "ended with status -9"),
     ],
-    ids=["ends", "fails", "is killed"],
+    ids=["ends", "fails", "lacks a module", "is killed"],
 )
 def test_one_that_ends_early_is_an_error_that_says_so(
     tmp_path: Path, script: str, words: str

@@ -14,6 +14,7 @@ import pytest
 
 from emulator.kernel_features import traffic_control
 from tests.kernel.command import ROUNDELAY, short_example, wait_until
+from tests.kernel.command_job import BYTES, TRAINING
 from tests.kernel.machine import cgroups, host_links, leftovers, namespaces, processes
 from tests.kernel.unprivileged import (
     USER,
@@ -101,6 +102,37 @@ def test_a_run_of_a_user_is_whole_and_the_users_own(home: Path, state_directory:
     assert "Not enforced: servers have no cgroups" in (output / "report.html").read_text()
     assert owners(output) == {(USER, USER)}
     assert host_links() == links
+    assert_nothing_is_left(state_directory)
+
+
+def test_what_a_users_own_program_sends_is_found_and_what_it_wrote_kept(
+    home: Path, state_directory: Path
+) -> None:
+    pytest.importorskip("scapy")
+    (home / "train.py").write_text(TRAINING)
+    output = home / "out"
+    done = subprocess.run(
+        as_user(
+            *(ROUNDELAY, "profile", "network", "--hosts", "2", "--rootless", "--iterations", "15"),
+            *("-o", output, "--run-id", RUN_ID, "--json"),
+            *("--", ROUNDELAY.with_name("python"), "train.py"),
+        ),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=home,
+        env=environment_of_user(home),
+    )
+    assert done.returncode == 0, done.stderr
+    (link,) = json.loads(done.stdout)["links"]
+    assert link["verdict"] in ("valid", "suspect"), done.stderr  # the box may be busy
+    for host in link["hosts"]:
+        assert host["counted_bytes"] == pytest.approx(BYTES, rel=0.02)
+    logs = [output / "200Mbitps" / f"job.server{rank}.log" for rank in range(2)]
+    for rank, log in enumerate(logs):
+        assert log.read_text().startswith(f"rank {rank} is done\n")
+    assert owners(output) == {(USER, USER)}
     assert_nothing_is_left(state_directory)
 
 

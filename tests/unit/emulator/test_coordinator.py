@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
 
 from emulator import coordinator
-from emulator.coordinator import JobRun, connect_workers, run_jobs
+from emulator.coordinator import JobRun, connect_workers, end_workers, run_jobs
 from emulator.messages import Message, MessageSocket
 from emulator.timeshift import TimeShiftAgent
 from traces.errors import EmulationError
@@ -32,6 +33,27 @@ def job_run(
 ) -> tuple[JobRun, list[FakeWorker]]:
     fakes = [FakeWorker() for _ in range(workers)]
     return JobRun("job", cast("list[MessageSocket]", fakes), iterations, **changes), fakes
+
+
+def test_a_worker_that_needs_time_to_end_is_waited_for_and_no_other() -> None:
+    sockets = [socket.socketpair() for _ in range(3)]
+    slow, stuck, gone = (MessageSocket(ours) for ours, _ in sockets)
+    sockets[2][1].close()
+
+    def end_slowly() -> None:
+        theirs = sockets[0][1]
+        assert theirs.recv(1) == b""
+        ended.append(True)
+        theirs.close()
+
+    ended: list[bool] = []
+    thread = threading.Thread(target=end_slowly)
+    thread.start()
+    end_workers([JobRun("own", [slow], 3, end_s=300.0), JobRun("replayed", [stuck, gone], 3)])
+    assert ended
+    thread.join()
+    assert [each.fileno() for each in (slow, stuck, gone)] == [-1, -1, -1]
+    sockets[1][1].close()
 
 
 def end(timeline: float, started: float, received: float, late: float = 0.0) -> Message:

@@ -90,6 +90,16 @@ def test_a_peer_that_reset_is_gone(pair: Pair) -> None:
     assert ours.receive() is None
 
 
+def test_one_waits_for_a_peer_to_close_and_for_no_longer_than_one_wants(pair: Pair) -> None:
+    ours, theirs = pair
+    theirs.sendall(b'{"late": 1}\n')
+    ours.wait_for_close(0.01)
+    theirs.sendall(b'{"later": 1}\n')
+    theirs.close()
+    ours.wait_for_close(300.0)
+    assert ours.receive() is None
+
+
 def test_sending_to_a_closed_peer_is_an_error(pair: Pair) -> None:
     ours, theirs = pair
     theirs.close()
