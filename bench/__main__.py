@@ -17,6 +17,7 @@ from bench import (
     profiler,
     profiling_grid,
     profiling_search,
+    replayed_jobs,
     report,
     scheduling,
     simulation,
@@ -26,7 +27,7 @@ from bench import (
 from bench.figures import Figure, machine_reference, write
 
 AREAS: dict[str, Sequence[Callable[[], Iterator[Figure]]]] = {
-    "fidelity": (example_runs.measure, emulated_deployment.measure),
+    "fidelity": (example_runs.measure, emulated_deployment.measure, replayed_jobs.measure),
     "netshaper": (netshaper.measure,),
     "emulator": (fifty_workers.measure, emulated_rounds.measure),
     "scheduling": (scheduling.measure,),

@@ -27,6 +27,11 @@ class Published:
 NOTHING_PUBLISHED = Published()
 
 
+def mean_h(run: Simulated) -> float:
+    """The statistic that most figures show: the mean completion time, in h."""
+    return run.mean_h
+
+
 def mean_of(runs: Runs[Arm], arm: Arm, statistic: Statistic) -> Interval | None:
     """``statistic`` over the seeds of ``arm``; None where there is no seed."""
     found = runs.of(arm)

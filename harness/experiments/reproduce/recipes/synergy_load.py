@@ -20,6 +20,7 @@ from harness.experiments.reproduce.comparisons import (
     curve,
     figure,
     joined,
+    mean_h,
     mean_of,
     not_made,
     ran_dry_note,
@@ -161,7 +162,7 @@ def _papers_trace(runs: Runs[_Arm], there: bool) -> Iterator[ReproducedFigure]:
     for mechanism in _MECHANISMS:
         name = f"{_PAPERS_TRACE}, fifo, 9 jobs/h: mean JCT, {mechanism}"
         published = Published(_HEADLINE_H[mechanism], SAME_SEED, _HEADLINE_SOURCE)
-        interval = mean_of(runs, _Arm(_PAPERS_TRACE, "fifo", 9, mechanism), _mean_h)
+        interval = mean_of(runs, _Arm(_PAPERS_TRACE, "fifo", 9, mechanism), mean_h)
         if not there:
             why = f"not made: needs {ORACLE / 'trace_9jph.csv'} in the directory of --data"
             yield not_made(name, "h", published, why)
@@ -176,7 +177,7 @@ def _headline(runs: Runs[_Arm]) -> Iterator[ReproducedFigure]:
     loads = sorted(run.load for (run,) in runs.of(arm))
     ours = f"ours ask for {loads[0]:.2f} to {loads[-1]:.2f} times" if loads else ""
     for mechanism in _MECHANISMS:
-        interval = mean_of(runs, arm._replace(mechanism=mechanism), _mean_h)
+        interval = mean_of(runs, arm._replace(mechanism=mechanism), mean_h)
         if interval is not None:
             published = Published(_HEADLINE_H[mechanism], SEED_SPREAD, _HEADLINE_SOURCE)
             yield figure(
@@ -186,10 +187,6 @@ def _headline(runs: Runs[_Arm]) -> Iterator[ReproducedFigure]:
                 published,
                 joined(ONE_SEED_NOTE, ours, TUNE_NOTES.get(mechanism, "")),
             )
-
-
-def _mean_h(run: Simulated) -> float:
-    return run.mean_h
 
 
 def _long_p95_h(run: Simulated) -> float:
@@ -213,7 +210,7 @@ def _largest_by_policy(
         speedups = [
             (interval, load)
             for load in _LOADS[mix, policy]
-            if (interval := _speedup(runs, mix, policy, load, mechanism, _mean_h)) is not None
+            if (interval := _speedup(runs, mix, policy, load, mechanism, mean_h)) is not None
         ]
         if speedups:
             largest[policy] = max(speedups, key=lambda found: found[0].value)
@@ -266,7 +263,7 @@ def _mean_drawing(runs: Runs[_Arm], mix: str) -> Drawing:
         curve(
             mechanism,
             [
-                (load, mean_of(runs, _Arm(mix, "fifo", load, mechanism), _mean_h))
+                (load, mean_of(runs, _Arm(mix, "fifo", load, mechanism), mean_h))
                 for load in _LOADS[mix, "fifo"]
             ],
         )

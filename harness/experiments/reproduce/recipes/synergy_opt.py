@@ -20,6 +20,7 @@ from harness.experiments.reproduce.comparisons import (
     curve,
     figure,
     joined,
+    mean_h,
     mean_of,
     not_made,
     ran_dry_note,
@@ -35,7 +36,7 @@ from harness.experiments.reproduce.recipe import (
     Reproduction,
     Say,
 )
-from harness.experiments.reproduce.simulated import Runs, Simulated, Simulation, simulate_all
+from harness.experiments.reproduce.simulated import Runs, Simulation, simulate_all
 from harness.experiments.reproduce.synergy import (
     HEADLINE_SPLIT,
     OPT,
@@ -106,10 +107,6 @@ class _Arm(NamedTuple):
         return f"{self.mix}, {self.policy}, {self.jobs_per_hour:g} jobs/h, {self.mechanism}"
 
 
-def _mean_h(run: Simulated) -> float:
-    return run.mean_h
-
-
 def _simulations(data: Path, seeds: range) -> list[Simulation[_Arm]]:
     simulations = []
     mechanisms = (OPT, *TUNES)  # the longest first
@@ -137,13 +134,13 @@ def _figures(runs: Runs[_Arm], papers_trace: bool) -> Iterator[ReproducedFigure]
         best = _Arm(mix, policy, load, OPT)
         where = f"{mix}, {policy}, {load:g} jobs/h"
         papers = mix == _PAPERS_TRACE
-        interval = mean_of(runs, best, _mean_h)
+        interval = mean_of(runs, best, mean_h)
         if interval is not None:
             published = _OPT_H if papers else NOTHING_PUBLISHED
             note = joined(_OPT_NOTE if papers else "", ran_dry_note(runs, best))
             yield figure(f"{where}: mean JCT, {OPT}", "h", interval, published, note)
         for mechanism in TUNES:
-            ratio = ratio_of(runs, best._replace(mechanism=mechanism), best, _mean_h)
+            ratio = ratio_of(runs, best._replace(mechanism=mechanism), best, mean_h)
             if ratio is not None:
                 note = joined(TUNE_NOTES[mechanism], _OPT_NOTE if mechanism == WALK else "")
                 name = f"{where}: mean JCT over OPT's, {mechanism}"
@@ -209,7 +206,7 @@ def _drawing(runs: Runs[_Arm]) -> Drawing:
         curve(
             mechanism,
             [
-                (number, ratio_of(runs, _Arm(*setting, mechanism), _Arm(*setting, OPT), _mean_h))
+                (number, ratio_of(runs, _Arm(*setting, mechanism), _Arm(*setting, OPT), mean_h))
                 for number, setting in enumerate(_LOADS)
             ],
         )

@@ -24,6 +24,7 @@ from harness.experiments.reproduce.comparisons import (
     curve,
     figure,
     joined,
+    mean_h,
     not_made,
     ratio_of,
 )
@@ -36,7 +37,7 @@ from harness.experiments.reproduce.recipe import (
     Reproduction,
     Say,
 )
-from harness.experiments.reproduce.simulated import Runs, Simulated, Simulation, simulate_all
+from harness.experiments.reproduce.simulated import Runs, Simulation, simulate_all
 from harness.experiments.reproduce.synergy import (
     BALANCED,
     HEADLINE_SPLIT,
@@ -91,10 +92,6 @@ class _Arm(NamedTuple):
         return f"{self.jobs}, CPU:GPU {self.ratio}, {self.mechanism}, {self.speeds}"
 
 
-def _mean_h(run: Simulated) -> float:
-    return run.mean_h
-
-
 def _arms(jobs: str) -> list[_Arm]:
     """The proportional mechanism has the same durations with both models of speed."""
     return [
@@ -137,7 +134,7 @@ def _with_durations(trace: Path) -> pd.DataFrame:
 
 def _speedup(runs: Runs[_Arm], arm: _Arm) -> Interval | None:
     slow = arm._replace(mechanism=PROPORTIONAL, speeds=_MATRIX)
-    return ratio_of(runs, slow, arm, _mean_h)
+    return ratio_of(runs, slow, arm, mean_h)
 
 
 def _figures(runs: Runs[_Arm], papers_trace: bool) -> Iterator[ReproducedFigure]:

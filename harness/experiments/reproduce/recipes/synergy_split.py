@@ -17,6 +17,7 @@ from harness.experiments.reproduce.comparisons import (
     curve,
     figure,
     joined,
+    mean_h,
     mean_of,
     ratio_of,
 )
@@ -28,7 +29,7 @@ from harness.experiments.reproduce.recipe import (
     Reproduction,
     Say,
 )
-from harness.experiments.reproduce.simulated import Runs, Simulated, Simulation, simulate_all
+from harness.experiments.reproduce.simulated import Runs, Simulation, simulate_all
 from harness.experiments.reproduce.synergy import (
     BALANCED,
     ONE_SEED_NOTE,
@@ -78,10 +79,6 @@ def _words(split: tuple[int, int, int]) -> str:
     return f"({','.join(map(str, split))})"
 
 
-def _mean_h(run: Simulated) -> float:
-    return run.mean_h
-
-
 def _simulations(seeds: range) -> list[Simulation[_Arm]]:
     simulations = []
     for seed in seeds:
@@ -107,11 +104,11 @@ def _note(split: tuple[int, int, int], mechanism: str) -> str:
 def _figures(runs: Runs[_Arm]) -> Iterator[ReproducedFigure]:
     for split in _SPLITS:
         slow = _Arm(split, PROPORTIONAL)
-        interval = mean_of(runs, slow, _mean_h)
+        interval = mean_of(runs, slow, mean_h)
         if interval is not None:
             yield figure(f"{_words(split)}: mean JCT, {PROPORTIONAL}", "h", interval)
         for mechanism in TUNES:
-            ratio = ratio_of(runs, slow, _Arm(split, mechanism), _mean_h)
+            ratio = ratio_of(runs, slow, _Arm(split, mechanism), mean_h)
             if ratio is not None:
                 yield figure(
                     f"{_words(split)}: speed-up of the mean JCT, {mechanism}",
@@ -127,7 +124,7 @@ def _drawing(runs: Runs[_Arm]) -> Drawing:
         curve(
             mechanism,
             [
-                (number, ratio_of(runs, _Arm(split, PROPORTIONAL), _Arm(split, mechanism), _mean_h))
+                (number, ratio_of(runs, _Arm(split, PROPORTIONAL), _Arm(split, mechanism), mean_h))
                 for number, split in enumerate(_SPLITS)
             ],
         )

@@ -56,6 +56,20 @@ PIPELINE_PARALLEL = RealJob(
 )
 JOBS = (DATA_PARALLEL, PIPELINE_PARALLEL)
 
+LATER_BATCHES_S = 0.13
+UNLIKE = RealJob(
+    "data_parallel",
+    "the same with slower storage",
+    ("--width", "512", "--storage", f"{0.2 + LATER_BATCHES_S:g}"),
+    (RATE_BPS,),
+)
+"""Beside it, jobs meet at every part of an iteration in turn.
+
+Two jobs with iterations of the same length go on meeting as they began for as long as a link is
+shared fairly: what one loses the other loses. How they come apart is then decided by a percent here
+or there of what each gets, which a replay does not have in common with the job that it stands for.
+"""
+
 
 @dataclass(frozen=True)
 class ProfiledJob:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.experiments.reproduce.pollux import simulate as simulate_module
 from harness.experiments.reproduce.pollux.published import read_published
 from harness.experiments.reproduce.pollux.simulate import Run, simulate
 from harness.experiments.reproduce.recipe import ReproducedFigure
@@ -47,6 +48,12 @@ def data(made_once: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All runs in this process: others would take a second each to start."""
+    monkeypatch.setattr(simulate_module, "usable_cores", lambda: 1)
+
+
 def write_summary(folder: Path, policy: str, jcts: dict[str, dict[str, int]]) -> None:
     averages = {name: float(np.mean(list(times.values()))) for name, times in jcts.items()}
     document = {"jcts": jcts, "avgs": averages}
@@ -79,6 +86,7 @@ def test_every_figure_stands_beside_the_published_one(data: Path) -> None:
         assert len(drawing.curves) == 4
 
 
+@pytest.mark.usefixtures("one_core")
 def test_a_job_that_ends_another_second_is_seen(data: Path) -> None:
     folder = data / "pollux"
     runs = {name: Run("tiresias", folder / "workloads" / f"{name}.csv", folder / "traces", 0)
@@ -94,6 +102,7 @@ def test_a_job_that_ends_another_second_is_seen(data: Path) -> None:
     assert figures["pollux, workload-6: average JCT"].interval is None
 
 
+@pytest.mark.usefixtures("one_core")
 def test_an_interrupted_recipe_keeps_what_it_has(data: Path) -> None:
     def stop(words: str) -> None:
         if words.startswith("2 of"):
@@ -106,6 +115,7 @@ def test_an_interrupted_recipe_keeps_what_it_has(data: Path) -> None:
     assert not any("pollux" in name for name in names)
 
 
+@pytest.mark.usefixtures("one_core")
 def test_the_quick_form_is_of_one_workload(data: Path) -> None:
     assert RECIPE.quick is not None
     figures = by_name(RECIPE.quick.run(data, None, lambda _: None).figures)
@@ -140,6 +150,7 @@ def test_a_summary_of_another_shape_is_refused(
     assert (caught.value.file, caught.value.key) == (file, key)
 
 
+@pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize("application", ["other", "..", "toy/../toy"])
 def test_an_application_that_was_not_measured_is_refused(application: str, data: Path) -> None:
     file = data / "pollux" / "workloads" / "workload-6.csv"

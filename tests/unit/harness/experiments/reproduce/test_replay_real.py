@@ -15,6 +15,7 @@ from harness.experiments.reproduce.recipes.replay_real import (
 )
 from harness.experiments.reproduce.replay_real.jobs import (
     DATA_PARALLEL,
+    LATER_BATCHES_S,
     PIPELINE_PARALLEL,
     RATE_BPS,
     ProfiledJob,
@@ -50,7 +51,7 @@ def test_each_place_has_the_job_real_and_replayed_and_the_other_one_always_real(
     tmp_path: Path,
 ) -> None:
     known = {job.name: profile(job.name) for job in (DATA_PARALLEL, PIPELINE_PARALLEL)}
-    made = scenario(PIPELINE_PARALLEL, known, 20, 0.125, tmp_path)
+    made = scenario(PIPELINE_PARALLEL, known, 20, tmp_path)
     arms = {arm.name: arm for arm in made.arms}
     assert list(arms) == [arm_name(place, kind) for place in PLACES for kind in (REAL, REPLAYED)]
     for place, others in ((ALONE, 0), (BESIDE, 1), (SHIFTED, 1)):
@@ -58,7 +59,9 @@ def test_each_place_has_the_job_real_and_replayed_and_the_other_one_always_real(
             tested, *other = arms[arm_name(place, kind)].jobs
             assert (tested.command is not None) == (kind == REAL)
             assert [job.command is not None for job in other] == [True] * others
-            assert [job.start_s for job in (tested, *other)] == [0.0, *[0.125] * others]
+            longer_s = LATER_BATCHES_S if place == BESIDE else 0.0
+            for job in other:
+                assert job.profile.demand.compute_s == pytest.approx(COMPUTE_S + longer_s)
             wanted = "cassini" if place == SHIFTED else "none"
             assert arms[arm_name(place, kind)].interleaver == wanted
     assert {link.rate_bps for arm in made.arms for link in arm.cluster.links} == {RATE_BPS}
