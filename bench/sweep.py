@@ -18,17 +18,21 @@ from bench.figures import Figure
 POINTS = 200
 
 _SEEDS = 5
-_SCENARIO = """\
+
+
+def many_points(servers: int, jobs: int, first: int, count: int) -> str:
+    """A scenario of two arms whose points are short; first, count: the jobs that are measured."""
+    return f"""\
 name: many-points
-cluster: {servers: 16}
+cluster: {{servers: {servers}}}
 workload:
-  generate: {jobs: 1500, load: 0.9}
-  split: {image: 20, language: 70, speech: 10}
-measure: {first: 300, count: 900}
+  generate: {{jobs: {jobs}, load: 0.9}}
+  split: {{image: 20, language: 70, speech: 10}}
+measure: {{first: {first}, count: {count}}}
 arms:
-  proportional: {}
+  proportional: {{}}
   tune:
-    scheduler: {mechanism: tune}
+    scheduler: {{mechanism: tune}}
 """
 
 
@@ -36,7 +40,7 @@ def measure() -> Iterator[Figure]:
     """CPU time of all processes of a sweep over its wall time, from the command to its end."""
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "scenario.yaml"
-        file.write_text(_SCENARIO)
+        file.write_text(many_points(servers=16, jobs=1500, first=300, count=900))
         loads = POINTS // (2 * _SEEDS)
         command = (
             *(str(Path(sys.executable).with_name("roundelay")), "sweep", str(file), "--quiet"),

@@ -31,6 +31,7 @@ from emulator.verdict import (
     Verdict,
     invariants_of,
     judge,
+    none_of,
 )
 from traces.arm import Arm
 from traces.results import EventRow, IterationRow, LinkRow, iteration_rows
@@ -209,14 +210,12 @@ def _shares_of_iterations(jobs: JobsRecord) -> list[float]:
 
 
 def _starts(late: int) -> Invariant:
-    return Invariant(
+    return none_of(
         "starts of jobs",
-        late == 0,
         late,
-        0,
+        "jobs",
         "the workers of every job were ready when it was due to begin",
         Status.SUSPECT,
-        unit="jobs",
     )
 
 

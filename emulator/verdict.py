@@ -230,15 +230,7 @@ def _rate_bound(ports: Sequence[PortEvidence]) -> Invariant:
 
 def _no_drops(ports: Sequence[PortEvidence]) -> Invariant:
     dropped = sum(port.dropped_packets for port in ports)
-    return Invariant(
-        "no drops",
-        dropped == 0,
-        dropped,
-        0,
-        "no port of the lossless fabric dropped",
-        Status.INVALID,
-        unit="packets",
-    )
+    return none_of("no drops", dropped, "packets", "no port of the lossless fabric dropped")
 
 
 def _conservation(switches: Sequence[SwitchEvidence]) -> Invariant:
@@ -249,28 +241,24 @@ def _conservation(switches: Sequence[SwitchEvidence]) -> Invariant:
         ),
         default=0,
     )
-    return Invariant(
+    return none_of(
         "byte conservation",
-        missing == 0,
         missing,
-        0,
+        "bytes",
         "every byte that entered a switch left it or is queued in it (largest difference, bytes)",
-        Status.INVALID,
-        unit="bytes",
     )
 
 
 def _classified(ports: Sequence[PortEvidence]) -> Invariant:
     stray = sum(port.unclassified_bytes for port in ports)
-    return Invariant(
-        "classified",
-        stray == 0,
-        stray,
-        0,
-        "no bytes but the jobs' crossed a port",
-        Status.INVALID,
-        unit="bytes",
-    )
+    return none_of("classified", stray, "bytes", "no bytes but the jobs' crossed a port")
+
+
+def none_of(
+    name: str, count: int, unit: str, explanation: str, on_failure: Status = Status.INVALID
+) -> Invariant:
+    """Whether there is none of what was counted."""
+    return Invariant(name, count == 0, count, 0, explanation, on_failure, unit=unit)
 
 
 def headroom(idle_share: float) -> Invariant:

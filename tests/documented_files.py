@@ -11,9 +11,9 @@ from pathlib import Path
 from tests.documentation import ROOT
 from tests.unit.builders import make_profile
 from tests.unit.harness.cli.test_demand_fit import counter
+from tests.unit.harness.report.iterations_run import write_run
 from tests.unit.harness.report.rounds_run import write_both_sides
-from tests.unit.test_kineto import Trace, overlapped
-from tests.unit.test_report import write_run
+from tests.unit.traces.formats.kineto_trace import Trace, overlapped
 from tests.unit.traces.test_chakra import TRAINING
 from tests.unit.traces.test_chakra import write as write_chakra
 from tests.unit.traces.test_trace_formats import HELIOS

@@ -19,6 +19,7 @@ from emulator.verdict import (
     SwitchEvidence,
     headroom,
     network_invariants,
+    none_of,
     steal,
 )
 
@@ -50,14 +51,12 @@ def process_invariants(evidence: RunEvidence) -> tuple[Invariant, ...]:
 
 
 def _no_worker_lost(evidence: RunEvidence) -> Invariant:
-    return Invariant(
+    return none_of(
         "no worker lost",
-        evidence.workers_lost == 0,
         evidence.workers_lost,
-        0,
+        "workers",
         "no worker ended or hung without having been told to",
         Status.SUSPECT,
-        unit="workers",
     )
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.demand_profiles import check_drawing, link_rate_bps, profile_of, write_drawing
+from harness.cli.demand_output import write_output
+from harness.cli.demand_profiles import check_drawing, link_rate_bps, profile_of
 from harness.cli.options import json_option
 from harness.cli.show import console, plain_table, print_json
 from harness.cli.show_demand import print_shared_link
@@ -52,7 +53,7 @@ def compat(profiles: tuple[str, ...], link: str, output: Path | None, as_json: b
     rotation = _rotation(profiles, curves, capacity_bps)
     drawing = shared_link_drawing([profile.model for profile in found], rotation)
     if output is not None:
-        write_drawing(partial(draw_shared_link, drawing), output)
+        write_output(partial(draw_shared_link, drawing), output)
     if as_json:
         print_json(_document(profiles, found, rotation, drawing, output))
     _print(rotation, drawing, shown=output is None)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from harness.cli.demand_output import write_demand
 from harness.cli.options import json_option, quantity
 from harness.cli.show import console, plain_table, print_json, print_warnings
 from profiler.demand_fit.fit import fit_series
@@ -16,7 +17,7 @@ from traces.errors import BadInputError
 from traces.formats.csv_load import Counting, read_csv_load
 from traces.formats.packet_series import PacketOptions, is_capture, read_packets
 from traces.load_series import LoadSeries
-from traces.model_profile import ModelProfile, profile_document, write_profile
+from traces.model_profile import ModelProfile, profile_document
 from traces.quantities import (
     format_duration,
     format_rate,
@@ -24,7 +25,6 @@ from traces.quantities import (
     parse_duration_s,
     parse_rate_bps,
 )
-from traces.run_directory import give_to_caller
 
 _HEAD_BYTES = 2**16  # far more than the header of a packed file
 _MOST_SHOWN = 10  # outliers in the table
@@ -113,14 +113,7 @@ def fit(
         source=f"fitted to {fitted.longest.iterations} iterations in {series.source}",
         measured_iteration_s=fitted.longest.period_s.value,
     )
-    target = output or Path(f"{file.name.partition('.')[0]}.demand.json")
-    try:
-        write_profile(profile, target)
-    except OSError as error:
-        raise BadInputError(
-            f"cannot be written: {error.strerror}", allowed="a writable place", file=target
-        ) from None
-    give_to_caller(target)
+    target = write_demand(profile, file, output)
     if as_json:
         print_json(_document(series, fitted, profile, target))
     print_fit(series, fitted)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from harness.cli.demand_output import write_demand
 from harness.cli.options import json_option, quantity
 from harness.cli.show import console, plain_table, print_json
 from traces.communication_trace import (
@@ -18,9 +19,8 @@ from traces.communication_trace import (
 from traces.errors import BadInputError
 from traces.formats.communication_formats import COMMUNICATION_FORMATS, import_communication
 from traces.formats.group_sizes import MAX_WORKERS
-from traces.model_profile import profile_document, write_profile
+from traces.model_profile import profile_document
 from traces.quantities import format_duration, format_size, parse_duration_s
-from traces.run_directory import give_to_caller
 
 _MOST_SHOWN = 20  # iterations in the table
 # What only the choice of blocking transfers needs.
@@ -82,14 +82,7 @@ def import_(
         compute_s=None if compute is None else _duration_s(compute),
     )
     imported = import_communication(files, words[0] if named else None, options)
-    target = output or Path(f"{files[0].name.partition('.')[0]}.demand.json")
-    try:
-        write_profile(imported.profile, target)
-    except OSError as error:
-        raise BadInputError(
-            f"cannot be written: {error.strerror}", allowed="a writable place", file=target
-        ) from None
-    give_to_caller(target)
+    target = write_demand(imported.profile, files[0], output)
     if as_json:
         print_json(_document(imported, target))
     _print(imported)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from harness.cli.options import quantity
@@ -11,7 +10,6 @@ from traces.errors import BadInputError
 from traces.model_profile import ModelProfile, read_profile
 from traces.models import RECONSTRUCTED
 from traces.quantities import parse_rate_bps
-from traces.run_directory import give_to_caller
 
 _LEAST_WORKERS = 2  # one alone sends nothing
 
@@ -42,14 +40,3 @@ def check_drawing(file: Path | None) -> None:
         raise BadInputError(
             "its name does not say what it is", allowed="NAME.png or NAME.svg", file=file, key="-o"
         )
-
-
-def write_drawing(draw: Callable[[Path], None], file: Path) -> None:
-    """``draw`` into ``file``, which belongs to the caller then. Raises BadInputError."""
-    try:
-        draw(file)
-    except OSError as error:
-        raise BadInputError(
-            f"cannot be written: {error.strerror}", allowed="a writable place", file=file
-        ) from None
-    give_to_caller(file)

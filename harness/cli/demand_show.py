@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.demand_profiles import check_drawing, link_rate_bps, profile_of, write_drawing
+from harness.cli.demand_output import write_output
+from harness.cli.demand_profiles import check_drawing, link_rate_bps, profile_of
 from harness.cli.options import json_option
 from harness.cli.show import console, print_json
 from harness.cli.show_demand import print_iteration
@@ -45,7 +46,7 @@ def show(profile: str, link: str, output: Path | None, as_json: bool) -> None:
     check_drawing(output)
     drawing = iteration_drawing(profile_of(profile), link_rate_bps(link))
     if output is not None:
-        write_drawing(partial(draw_iteration, drawing), output)
+        write_output(partial(draw_iteration, drawing), output)
     if as_json:
         print_json(_document(profile, drawing, output))
     if output is None:

@@ -11,10 +11,10 @@ import pytest
 from harness.fidelity.analysis import analyse
 from harness.report.fidelity.article import article_of
 from harness.report.page import page_of, write_page, write_report
+from tests.unit.harness.report.iterations_run import write_run
 from tests.unit.harness.report.rounds_run import write_both_sides, write_rounds_run
 from tests.unit.harness.report.shown_traces import page_of_two, rich_trace
 from tests.unit.harness.report.test_fidelity_report import rich_prediction, rich_reference
-from tests.unit.test_report import write_run
 
 if TYPE_CHECKING:
     from tests.browser.reader import Reader

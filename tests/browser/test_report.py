@@ -8,6 +8,15 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.report.page import write_report
+from tests.unit.harness.report.iterations_run import (
+    arm,
+    circle,
+    event,
+    marked_run,
+    summary,
+    write_run,
+)
+from tests.unit.harness.report.page import HOSTILE
 from tests.unit.harness.report.rounds_run import (
     HOUR_S,
     job_rows,
@@ -17,15 +26,6 @@ from tests.unit.harness.report.rounds_run import (
 )
 from tests.unit.harness.report.rounds_run import arm as rounds_arm
 from tests.unit.harness.report.rounds_run import summary as rounds_summary
-from tests.unit.test_report import (
-    HOSTILE,
-    arm,
-    circle,
-    event,
-    marked_run,
-    summary,
-    write_run,
-)
 from traces.run_directory import read_json, write_json
 
 pytest.importorskip("selenium")

@@ -8,21 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.sweep import many_points
+
 ROUNDELAY = Path(sys.executable).with_name("roundelay")
 POINTS = 24
-SCENARIO = """\
-name: many-points
-seed: 1
-cluster: {servers: 4}
-workload:
-  generate: {jobs: 800, load: 0.9}
-  split: {image: 20, language: 70, speech: 10}
-measure: {first: 100, count: 500}
-arms:
-  proportional: {}
-  tune:
-    scheduler: {mechanism: tune}
-"""
+SCENARIO = many_points(servers=4, jobs=800, first=100, count=500)
 
 Files = dict[str, tuple[int, int]]
 

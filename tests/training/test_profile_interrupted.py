@@ -25,13 +25,20 @@ def command(tmp_path: Path) -> list[str]:
     ]
 
 
-def test_what_was_measured_is_kept_and_goes_on(
+@pytest.fixture
+def profiling(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> subprocess.Popen[str]:
+    """The command, at work."""
     monkeypatch.setenv(STATE_DIRECTORY_VARIABLE, str(tmp_path / "run"))
-    profiling = subprocess.Popen(
+    return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
+
+
+def test_what_was_measured_is_kept_and_goes_on(
+    profiling: subprocess.Popen[str], command: list[str], tmp_path: Path
+) -> None:
     assert profiling.stderr is not None
     for line in profiling.stderr:
         if line.startswith("point 2"):
@@ -53,12 +60,8 @@ def test_what_was_measured_is_kept_and_goes_on(
 
 
 def test_a_second_signal_ends_it_at_once_and_cleans_up_too(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    profiling: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(STATE_DIRECTORY_VARIABLE, str(tmp_path / "run"))
-    profiling = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    )
     assert profiling.stderr is not None
     for line in profiling.stderr:
         if line.startswith("point 1"):

@@ -47,7 +47,8 @@ roundelay simulate examples/two-vgg19.yaml -o runs/predicted
 roundelay plan examples/two-vgg19.yaml --arm together
 roundelay plan examples/synergy-deploy.yaml
 roundelay validate runs/measured runs/predicted --within 5%
-roundelay validate runs/both/emulated runs/both/simulated -o validation.html
+roundelay validate runs/both -o validation.html
+roundelay validate runs/deploy
 roundelay validate physical.csv simulated.csv --within 5%
 roundelay validate 'results/*/job.csv' 'simulated/*/job.csv'
 roundelay validate 'runs/emulated-*' runs/predicted --json
@@ -98,6 +99,7 @@ roundelay emulate examples/two-vgg19.yaml -o runs/measured
 roundelay simulate examples/synergy-load.yaml -o runs/load
 roundelay run examples/cassini-dynamic.yaml -o runs/dynamic
 roundelay run examples/tune-cassini.yaml -o runs/tune-cassini
+roundelay run examples/real-and-replayed.yaml -o runs/replayed
 roundelay run examples/synergy-deploy.yaml -o runs/deploy
 roundelay emulate examples/synergy-deploy.yaml --schedule runs/predicted
 roundelay emulate examples/synergy-deploy.yaml --resume runs/killed

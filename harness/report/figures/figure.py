@@ -88,3 +88,20 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "automargin": True,
         **more,
     }
+
+
+def grey_part(x: str, y: str, begin: float, end: float) -> dict[str, Any]:
+    """A shape behind the whole height of axis ``y``, from ``begin`` to ``end`` of axis ``x``."""
+    return {
+        "type": "rect",
+        "xref": x,
+        "yref": f"{y} domain",
+        "x0": begin,
+        "x1": end,
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": GRID,
+        "opacity": 0.9,
+        "line": {"width": 0},
+        "layer": "below",
+    }

@@ -13,7 +13,7 @@ from tests.unit.harness.scheduling.packing.packing_cases import Servers
 from tests.unit.harness.scheduling_builders import Run, run_jobs
 from traces.server_pool import ServerGroup, ServerPool
 
-PUBLISHED = RoundSemantics(ROUND_S, "round-end", "whole-iterations")
+PUBLISHED = RoundSemantics(float(ROUND_S), "round-end", "whole-iterations")
 POLICIES = {"fifo": "fifo", "srtf": "srtf-published", "las": "las", "ftf": "ftf-published"}
 MECHANISMS = {"proportional": "proportional", "tune": "tune-published"}
 """The published simulator's names, and ours."""

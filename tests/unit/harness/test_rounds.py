@@ -88,7 +88,7 @@ def test_a_steady_scheduler_decides_when_jobs_come_and_end() -> None:
 
 def test_preemption_costs_a_checkpoint_and_two_restarts() -> None:
     """The first job does 90 iterations, makes way for the shorter one, and resumes at 215 s."""
-    semantics = RoundSemantics(100, restart_s=10, checkpoint_s=5)
+    semantics = RoundSemantics(100.0, restart_s=10.0, checkpoint_s=5.0)
     run = run_jobs(jobs_of((0, 300), (50, 50)), DEMANDS, ONE_GPU, "srtf", semantics=semantics)
     assert spans(run) == [(0, 425), (100, 160)]
     assert run.table.leases.tolist() == [2, 1]
@@ -171,7 +171,7 @@ def test_the_same_run_twice_is_the_same_to_the_last_bit(policy: str) -> None:
     runs = []
     for _ in range(2):
         workload = random_workload(np.random.default_rng(5), types=2, jobs=60, mean_gap_s=30)
-        semantics = RoundSemantics(100, restart_s=7, checkpoint_s=3)
+        semantics = RoundSemantics(100.0, restart_s=7.0, checkpoint_s=3.0)
         args = workload.table, workload.demands, workload.pool, policy, "tune", semantics
         runs.append(run_jobs(*args, placement="balanced"))
     one, other = runs

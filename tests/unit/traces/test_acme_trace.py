@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.acme_trace import read_acme_trace
@@ -64,10 +65,7 @@ def read(directory: Path, text: str, **rules: bool) -> JobTrace:
 
 
 def refusal(directory: Path, text: str, **rules: bool) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text, **rules)
-    assert caught.value.file == directory / "trace.csv"
-    return caught.value
+    return refusal_of(directory / "trace.csv", read, directory, text, **rules)
 
 
 @pytest.mark.parametrize(

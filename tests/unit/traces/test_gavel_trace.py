@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.gavel_trace import read_gavel_trace
@@ -33,10 +34,7 @@ def read(directory: Path, text: str | bytes, share: float = 1.0) -> JobTrace:
 
 
 def refusal(directory: Path, text: str) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text)
-    assert caught.value.file == directory / "jobs.trace"
-    return caught.value
+    return refusal_of(directory / "jobs.trace", read, directory, text)
 
 
 def test_ten_fields(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.helios_trace import read_helios_trace
@@ -47,10 +48,7 @@ def read(directory: Path, text: str, **rules: bool) -> JobTrace:
 
 
 def refusal(directory: Path, text: str, **rules: bool) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text, **rules)
-    assert caught.value.file == directory / "cluster_log.csv"
-    return caught.value
+    return refusal_of(directory / "cluster_log.csv", read, directory, text, **rules)
 
 
 @pytest.mark.parametrize(

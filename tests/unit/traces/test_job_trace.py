@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.refusal import refusal_of
 from traces.errors import BadInputError
 from traces.job_trace import JOB_COLUMNS, JobTrace, checked_trace
 
@@ -35,10 +36,7 @@ def checked(jobs: pd.DataFrame, **options: Any) -> JobTrace:
 
 
 def refusal(jobs: pd.DataFrame, **options: Any) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        checked(jobs, **options)
-    assert caught.value.file == FILE
-    return caught.value
+    return refusal_of(FILE, checked, jobs, **options)
 
 
 def test_absent_columns_are_filled_and_all_have_their_types() -> None:

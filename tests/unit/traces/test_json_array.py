@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.unit.refusal import refusal_of
 from traces.errors import BadInputError
 from traces.formats import json_array
 from traces.formats.json_array import Element, beginning_of, source_of, stream_objects
@@ -27,10 +28,7 @@ def read(directory: Path, text: str | bytes, share: float = 1.0) -> list[Element
 
 
 def refusal(directory: Path, text: str | bytes, share: float = 1.0) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text, share)
-    assert caught.value.file == directory / "array.json"
-    return caught.value
+    return refusal_of(directory / "array.json", read, directory, text, share)
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 7, 500, 2**20])

@@ -13,6 +13,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.kubernetes import RULES, read_kubernetes
@@ -172,10 +173,7 @@ def read(directory: Path, *items: object, **rules: bool) -> JobTrace:
 
 
 def refusal(directory: Path, *items: object, **rules: bool) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, *items, **rules)
-    assert caught.value.file == directory / "jobs.json"
-    return caught.value
+    return refusal_of(directory / "jobs.json", read, directory, *items, **rules)
 
 
 def changed(item: Plain, path: str, value: object) -> Plain:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.builders import SCENARIO, edited, line_of, write_scenario
+from tests.unit.refusal import refusal_of
 from traces.cluster import Port
 from traces.errors import BadInputError
 from traces.link_events import Change, LinkEvent, fastest, last_up_s
@@ -30,10 +31,7 @@ def with_events(directory: Path, events: str = EVENTS, arm: str = "together: {}"
 
 
 def refusal(directory: Path, events: str, arm: str = "together: {}") -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        with_events(directory, events, arm)
-    assert caught.value.file == directory / "scenario.yaml"
-    return caught.value
+    return refusal_of(directory / "scenario.yaml", with_events, directory, events, arm)
 
 
 def events_of(scenario: Scenario, arm: str) -> tuple[LinkEvent, ...]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.builders import make_profile
+from tests.unit.refusal import refusal_of
 from traces import model_profile
 from traces.demand import Demand, Pattern, Transfer
 from traces.errors import BadInputError
@@ -52,10 +53,7 @@ def document(**changes: Any) -> dict[str, Any]:
 
 def refusal(file: Path, text: str | bytes) -> BadInputError:
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(BadInputError) as caught:
-        read_profile(file)
-    assert caught.value.file == file
-    return caught.value
+    return refusal_of(file, read_profile, file)
 
 
 @pytest.mark.parametrize("profile", [WHOLE, make_profile(), *KNOWN])

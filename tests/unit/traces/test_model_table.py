@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.chances import assert_counts
 from traces.errors import BadInputError
 from traces.generators.model_table import ModelTable, read_model_table
@@ -26,10 +27,7 @@ def read(directory: Path, text: str) -> ModelTable:
 
 
 def refusal(directory: Path, text: str) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text)
-    assert caught.value.file == directory / "models.csv"
-    return caught.value
+    return refusal_of(directory / "models.csv", read, directory, text)
 
 
 def draw(table: ModelTable, **columns: object) -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from bench.traces import write_philly_log
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.philly import RULES, read_philly
@@ -61,10 +62,7 @@ def read(
 
 
 def refusal(directory: Path, jobs: list[Any] | str | bytes, **rules: bool) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, jobs, **rules)
-    assert caught.value.file == directory / "cluster_job_log"
-    return caught.value
+    return refusal_of(directory / "cluster_job_log", read, directory, jobs, **rules)
 
 
 def long_enough(**other: Any) -> dict[str, Any]:

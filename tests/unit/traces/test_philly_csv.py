@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.philly_csv import read_philly_csv
@@ -28,10 +29,7 @@ def read(directory: Path, text: str) -> JobTrace:
 
 
 def refusal(directory: Path, text: str) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text)
-    assert caught.value.file == directory / "philly.csv"
-    return caught.value
+    return refusal_of(directory / "philly.csv", read, directory, text)
 
 
 def test_jobs_are_named_by_their_place_and_times_count_from_the_earliest(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.unit.refusal import refusal_of
 from traces.errors import BadInputError
 from traces.formats.csv_table import CsvTable
 from traces.formats.quoted_csv import read_quoted_csv
@@ -24,10 +25,7 @@ def read(directory: Path, text: str | bytes, **options: object) -> CsvTable:
 
 
 def refusal(directory: Path, text: str | bytes, **options: object) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text, **options)
-    assert caught.value.file == directory / "jobs.csv"
-    return caught.value
+    return refusal_of(directory / "jobs.csv", read, directory, text, **options)
 
 
 def test_wanted_columns_are_read_and_others_are_said(tmp_path: Path) -> None:

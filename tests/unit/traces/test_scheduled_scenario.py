@@ -9,6 +9,7 @@ import pytest
 from harness.experiments.run import decide_all
 from harness.scheduling.cassini.precision import Precision
 from tests.unit.builders import SCENARIO, edited, line_of, make_profile, write_scenario
+from tests.unit.refusal import refusal_of
 from traces.errors import BadInputError
 from traces.model_profile import write_profile
 from traces.scenario import load_scenario
@@ -32,10 +33,7 @@ EARLY = "{id: early, profile: vgg19, workers: 5, iterations: 8}"
 def refusal(directory: Path, text: str) -> BadInputError:
     """What ``decide`` says at the latest."""
     file = write_scenario(directory, text)
-    with pytest.raises(BadInputError) as caught:
-        decide_all(load_scenario(file))
-    assert caught.value.file == file
-    return caught.value
+    return refusal_of(file, lambda: decide_all(load_scenario(file)))
 
 
 def test_a_scheduled_scenario_is_read_whole(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.builders import SCENARIO, edited, line_of, write_scenario
-from traces.errors import BadInputError
+from tests.unit.traces.scenarios import refusal
 from traces.scenario import load_scenario
 from traces.server_pool import ServerGroup
 
@@ -24,14 +24,6 @@ arms:
   proportional: {scheduler: {mechanism: proportional}}
   none: {scheduler: {mechanism: none}}
 """
-
-
-def refusal(directory: Path, text: str) -> BadInputError:
-    file = write_scenario(directory, text)
-    with pytest.raises(BadInputError) as caught:
-        load_scenario(file)
-    assert caught.value.file == file
-    return caught.value
 
 
 def test_a_scenario_with_a_mechanism_is_read_whole(tmp_path: Path) -> None:

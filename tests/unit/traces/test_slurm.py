@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.slurm import RULES, read_slurm
@@ -48,10 +49,7 @@ def read(directory: Path, text: str, **rules: bool) -> JobTrace:
 
 
 def refusal(directory: Path, text: str, **rules: bool) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text, **rules)
-    assert caught.value.file == directory / "sacct.txt"
-    return caught.value
+    return refusal_of(directory / "sacct.txt", read, directory, text, **rules)
 
 
 def with_field(field: str, value: str) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats import csv_part
@@ -27,10 +28,7 @@ def read(directory: Path, text: str | bytes) -> JobTrace:
 
 
 def refusal(directory: Path, text: str | bytes) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text)
-    assert caught.value.file == directory / "trace.csv"
-    return caught.value
+    return refusal_of(directory / "trace.csv", read, directory, text)
 
 
 def test_a_job_has_what_its_line_says(tmp_path: Path) -> None:

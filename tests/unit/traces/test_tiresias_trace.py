@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from tests.unit.refusal import refusal_of
 from tests.unit.traces.damage import check_read_or_refused, damaged
 from traces.errors import BadInputError
 from traces.formats.tiresias_trace import read_tiresias_trace
@@ -24,10 +25,7 @@ def read(directory: Path, text: str | bytes, share: float = 1.0) -> JobTrace:
 
 
 def refusal(directory: Path, text: str) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read(directory, text)
-    assert caught.value.file == directory / "60_job.csv"
-    return caught.value
+    return refusal_of(directory / "60_job.csv", read, directory, text)
 
 
 @pytest.mark.parametrize(

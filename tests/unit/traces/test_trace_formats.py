@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.refusal import refusal_of
 from traces.errors import BadInputError
 from traces.formats.traces import TRACE_FORMATS, read_jobs
 from traces.job_trace_file import write_trace
@@ -101,10 +102,7 @@ def write(directory: Path, text: str | bytes) -> Path:
 
 
 def refusal(file: Path, format: str | None = None) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        read_jobs(file, format)
-    assert caught.value.file == file
-    return caught.value
+    return refusal_of(file, read_jobs, file, format)
 
 
 @pytest.mark.parametrize("name", list(TEXTS))

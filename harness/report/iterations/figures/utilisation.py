@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from harness.report.figures.figure import (
-    GRID,
     INK,
     MUTED,
     SHARED,
     Figure,
     axis,
     colour,
+    grey_part,
     layout,
     numbers,
     pattern,
@@ -206,19 +206,6 @@ def _layout(
         shapes += capacity_lines(first.t_s, first.capacity_bps, x, y, span)
         shapes += event_lines(events, x, y, span)
         labels += event_labels(events, x, y, span, port)
-    band = {
-        "type": "rect",
-        "xref": "x2",
-        "yref": "y2 domain",
-        "x0": window[0],
-        "x1": window[1],
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": GRID,
-        "opacity": 0.9,
-        "line": {"width": 0},
-        "layer": "below",
-    }
     rate_axis = axis("Gbit/s", range=[0, top], nticks=5)
     shown = first.between(*window).capacity_bps
     capacity_bps = float(shown[-1] if shown.size else first.capacity_bps[-1])
@@ -230,7 +217,7 @@ def _layout(
         yaxis=rate_axis | {"domain": [0.46, 1]},
         xaxis2=axis("", range=list(whole), anchor="y2", ticksuffix=" s", nticks=8),
         yaxis2=rate_axis | {"domain": [0, 0.25], "anchor": "x2", "nticks": 3},
-        shapes=[*shapes, band],
+        shapes=[*shapes, grey_part("x2", "y2", *window)],
         annotations=[
             _label(
                 f"capacity {bit_rate(capacity_bps)}",

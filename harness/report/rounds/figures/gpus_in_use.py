@@ -8,18 +8,17 @@ import numpy as np
 import pandas as pd
 
 from harness.report.figures.figure import (
-    GRID,
-    INK,
     MUTED,
     Figure,
-    axis,
     colour,
+    grey_part,
     layout,
     numbers,
     text,
 )
 from harness.report.rounds.data import RunData
 from harness.report.rounds.documents import ArmRead
+from harness.report.rounds.figures.panels import Panels, axis_name, panel_name
 from harness.report.rounds.occupancy import Occupancy
 from harness.report.words import counted, listed, percent, sentence
 
@@ -43,7 +42,6 @@ def gpus_in_use(run: RunData) -> Figure | None:
     unit = (1 / _S_PER_D, "d") if end_s > _DAYS_FROM * _S_PER_D else (1 / _S_PER_H, "h")
     window = run.counted_submissions_s
     rounds = max(occupancy.rounds for *_, occupancy in arms)
-    height = REST + len(arms) * PANEL + (len(arms) - 1) * GAP
     return Figure(
         name="gpus-in-use",
         title="GPUs in use",
@@ -53,7 +51,7 @@ def gpus_in_use(run: RunData) -> Figure | None:
                 _line(panel, index, arm, occupancy, unit)
                 for panel, (index, arm, occupancy) in enumerate(arms, start=1)
             ],
-            "layout": _layout(height, [arm for _, arm, _ in arms], end_s, unit, window),
+            "layout": _layout([arm for _, arm, _ in arms], end_s, unit, window),
         },
         table=pd.concat([_table(arm, occupancy) for _, arm, occupancy in arms], ignore_index=True),
         note=f"Each point is the mean of {counted(rounds, 'round', 'rounds')}.",
@@ -71,16 +69,12 @@ def _line(
         "showlegend": False,
         "x": numbers(occupancy.edges_s * factor),
         "y": numbers(np.concatenate((occupancy.held, occupancy.held[-1:]))),
-        "xaxis": _name("x", panel),
-        "yaxis": _name("y", panel),
+        "xaxis": axis_name("x", panel),
+        "yaxis": axis_name("y", panel),
         "line": {"color": colour(index), "width": 1.2, "shape": "hv"},
         "fill": "tozeroy",
         "hovertemplate": f"%{{y:.4g}} GPUs from %{{x:.4g}} {unit_name}",
     }
-
-
-def _name(letter: str, panel: int) -> str:
-    return letter if panel == 1 else f"{letter}{panel}"
 
 
 def _table(arm: ArmRead, occupancy: Occupancy) -> pd.DataFrame:
@@ -110,42 +104,29 @@ def _caption(arms: list[ArmRead], *, has_window: bool) -> str:
 
 
 def _layout(
-    height: int,
     arms: list[ArmRead],
     end_s: float,
     unit: tuple[float, str],
     window_s: tuple[float, float] | None,
 ) -> dict[str, Any]:
-    factor, unit_name = unit
-    inside = height - REST
-    axes, shapes, labels = {}, [], []
+    panels = Panels(len(arms), PANEL, GAP, end_s, unit)
+    axes: dict[str, Any] = {}
+    shapes, names = [], []
     for panel, arm in enumerate(arms, start=1):
-        top = 1 - (panel - 1) * (PANEL + GAP) / inside
-        x, y = _name("x", panel), _name("y", panel)
-        is_last = panel == len(arms)
-        axes[f"xaxis{x[1:]}"] = axis(
-            "time since the trace began" if is_last else "",
-            range=[0, end_s * factor],
-            anchor=y,
-            matches=None if panel == 1 else "x",
-            showticklabels=is_last,
-            ticksuffix=f" {unit_name}",
-        )
-        axes[f"yaxis{y[1:]}"] = axis(
-            "",
-            range=[0, arm.num_gpus * 1.12],
-            domain=[max(top - PANEL / inside, 0.0), top],
-            anchor=x,
-            tickvals=[0, arm.num_gpus / 2, arm.num_gpus],
-        )
+        gpus = {
+            "range": [0, arm.num_gpus * 1.12],
+            "tickvals": [0, arm.num_gpus / 2, arm.num_gpus],
+        }
+        axes |= panels.axes(panel, x={}, y=gpus)
+        x, y = axis_name("x", panel), axis_name("y", panel)
         shapes.append(_all_gpus(x, y, arm.num_gpus))
         if window_s:
-            shapes.append(_grey(x, y, [at_s * factor for at_s in window_s]))
-        labels.append(_label(arm, y, top))
+            shapes.append(grey_part(x, y, *(at_s * unit[0] for at_s in window_s)))
+        names.append(panel_name(text(arm.name), panel))
     return layout(
-        height,
+        panels.height_px + REST,
         margin={"l": 58, "r": 18, "t": 24, "b": 46},
-        annotations=labels,
+        annotations=names,
         shapes=shapes,
         **axes,
     )
@@ -161,34 +142,4 @@ def _all_gpus(x: str, y: str, num_gpus: int) -> dict[str, Any]:
         "y0": num_gpus,
         "y1": num_gpus,
         "line": {"color": MUTED, "width": 1.2, "dash": "dot"},
-    }
-
-
-def _grey(x: str, y: str, ends: list[float]) -> dict[str, Any]:
-    return {
-        "type": "rect",
-        "xref": x,
-        "yref": f"{y} domain",
-        "x0": ends[0],
-        "x1": ends[1],
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": GRID,
-        "opacity": 0.9,
-        "line": {"width": 0},
-        "layer": "below",
-    }
-
-
-def _label(arm: ArmRead, y: str, top: float) -> dict[str, Any]:
-    return {
-        "text": text(arm.name),
-        "xref": "paper",
-        "x": 0,
-        "yref": "paper",
-        "y": top,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12.5, "color": INK},
     }

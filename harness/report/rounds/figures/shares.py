@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.report.figures.figure import INK, Figure, axis, layout, numbers, text
+from harness.report.figures.figure import Figure, layout, numbers, text
 from harness.report.rounds.data import RunData
 from harness.report.rounds.documents import ArmRead
 from harness.report.rounds.figures.looks import line_of
+from harness.report.rounds.figures.panels import Panels, axis_name, panel_name
 from harness.report.rounds.leases import SHARES
 from harness.report.rounds.occupancy import Occupancy
 from harness.report.words import counted, long_time_unit, percent, sentence
@@ -82,15 +83,11 @@ def _line(
         "showlegend": panel == 1,
         "x": numbers(occupancy[resource].edges_s * unit[0]),
         "y": numbers(np.concatenate((held, held[-1:]))),
-        "xaxis": _axis_name("x", panel),
-        "yaxis": _axis_name("y", panel),
+        "xaxis": axis_name("x", panel),
+        "yaxis": axis_name("y", panel),
         "line": line_of(index, len(run.summary.arms)) | {"width": 1.8, "shape": "hv"},
         "hovertemplate": f"%{{y:.3g}} % from %{{x:.4g}} {unit[1]}",
     }
-
-
-def _axis_name(letter: str, panel: int) -> str:
-    return letter if panel == 1 else f"{letter}{panel}"
 
 
 def _table(arm: ArmRead, occupancy: dict[str, Occupancy], resource: str) -> pd.DataFrame:
@@ -120,51 +117,21 @@ def _caption(cpus: dict[str, float]) -> str:
 
 
 def _layout(resources: list[str], end_s: float, unit: tuple[float, str]) -> dict[str, Any]:
-    factor, unit_name = unit
-    inside = len(resources) * PANEL + (len(resources) - 1) * GAP
+    panels = Panels(len(resources), PANEL, GAP, end_s, unit)
+    percents = {
+        "range": [0, 104],
+        "tickvals": [0, 50, 100],
+        "ticktext": ["0 %", "50 %", "100 %"],
+    }
     axes: dict[str, Any] = {}
-    labels = []
+    names = []
     for panel, resource in enumerate(resources, start=1):
-        top = 1 - (panel - 1) * (PANEL + GAP) / inside
-        x, y = _axis_name("x", panel), _axis_name("y", panel)
-        is_last = panel == len(resources)
-        axes[f"xaxis{x[1:]}"] = axis(
-            "time since the trace began" if is_last else "",
-            range=[0, end_s * factor],
-            anchor=y,
-            matches=None if panel == 1 else "x",
-            showticklabels=is_last,
-            ticksuffix=f" {unit_name}",
-            nticks=6,
-        )
-        axes[f"yaxis{y[1:]}"] = axis(
-            "",
-            range=[0, 104],
-            domain=[max(top - PANEL / inside, 0.0), top],
-            anchor=x,
-            tickvals=[0, 50, 100],
-            ticktext=["0 %", "50 %", "100 %"],
-        )
-        labels.append(_label(_NAMES[resource], y))
+        axes |= panels.axes(panel, x={"nticks": 6}, y=percents)
+        names.append(panel_name(_NAMES[resource], panel))
     return layout(
-        inside + REST,
+        panels.height_px + REST,
         margin={"l": 58, "r": 18, "t": 54, "b": 46},
-        annotations=labels,
+        annotations=names,
         legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
         **axes,
     )
-
-
-def _label(words: str, y: str) -> dict[str, Any]:
-    """Above a panel."""
-    return {
-        "text": words,
-        "xref": "paper",
-        "x": 0,
-        "yref": f"{y} domain",
-        "y": 1,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12.5, "color": INK},
-    }

@@ -9,21 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from tests.unit.builders import SCENARIO, edited, line_of, write_scenario
 from tests.unit.harness.cli.conftest import Roundelay
+from tests.unit.harness.cli.said import one_line
 
 FROM_SCENARIO = ["simulate", "plan", "run", "emulate"]
-
-
-def one_line(result: Result, exit_code: int) -> str:
-    """The only line that the command wrote."""
-    assert result.exit_code == exit_code, (result.stdout, result.stderr, result.exception)
-    assert result.stdout == ""
-    lines = result.stderr.splitlines()
-    assert len(lines) == 1, result.stderr
-    return lines[0]
 
 
 @pytest.mark.parametrize("verb", FROM_SCENARIO)

@@ -26,6 +26,7 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (("--link", "1 Gbit/s", "--", "train"), "--link: is for emulated servers"),
         (("--run-id", "abcd", "--", "train"), "--run-id: is for emulated servers"),
+        (("--rootless", "--", "train"), "--rootless: is for emulated servers"),
         (("--hosts", "2", "--device", "eth0", "--", "train"), "--device: is for this machine's"),
         (("--hosts", "2", "--workers", "2", "--", "train"), "--workers: is for this machine's"),
         (("--hosts", "2", "--kineto", "--", "python", "a.py"), "--kineto: is for this machine's"),

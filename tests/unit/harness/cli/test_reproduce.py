@@ -24,7 +24,7 @@ from harness.experiments.reproduce.recipe import (
 )
 from harness.experiments.reproduce.recipes import RECIPES
 from tests.unit.harness.cli.conftest import Roundelay
-from tests.unit.harness.cli.test_errors import one_line
+from tests.unit.harness.cli.said import one_line
 from traces.errors import BadInputError
 from traces.run_directory import read_json
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from harness.cli.main import main
 from tests.unit.builders import ROUNDS_SCENARIO, edited, write_scenario
 from tests.unit.harness.cli.conftest import Roundelay
-from tests.unit.harness.cli.test_errors import one_line
+from tests.unit.harness.cli.said import one_line
 from traces.run_directory import read_json
 
 TEXT = edited(ROUNDS_SCENARIO, "  opt:\n    scheduler: {mechanism: opt}\n", "")
@@ -94,8 +94,9 @@ def test_finished_points_are_not_run_again(sweep: tuple[Result, Path]) -> None:
 
 
 def test_a_failing_point_is_recorded_and_the_others_go_on(
-    roundelay: Roundelay, tmp_path: Path
+    roundelay: Roundelay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("harness.cli.sweep.usable_cores", lambda: 1)  # one takes both
     file = write_scenario(tmp_path, TEXT)
     words = ("sweep", file, "--vary", "measure.first=10,1000", "--seeds", 1)
     result = roundelay(*words, "-o", tmp_path / "out", "--json")

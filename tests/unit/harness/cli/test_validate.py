@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from harness.report.words import SPACE
 from tests.unit.builders import iteration_row
 from tests.unit.harness.cli.conftest import Roundelay
+from tests.unit.harness.report.iterations_run import write_run
+from tests.unit.harness.report.rounds_run import SLOWER, write_both_sides
 from traces.run_directory import write_table
 
 
@@ -136,3 +139,53 @@ def test_other_units_are_a_warning_and_bad_rows_are_refused(
     assert bad.exit_code == 2
     assert bad.stderr.count("\n") == 1
     assert "b.csv:3: jct_s" in bad.stderr
+
+
+def test_a_directory_with_both_sides_is_enough(roundelay: Roundelay, tmp_path: Path) -> None:
+    run, page = write_both_sides(tmp_path / "run"), tmp_path / "page.html"
+    result = roundelay("validate", run, "--within", "5%", "-o", page, "--json")
+    assert result.exit_code == 1, result.stderr
+    document = json.loads(result.stdout)
+    assert [arm["name"] for arm in document["arms"]] == ["proportional", "tune"]
+    for arm in document["arms"]:
+        assert arm["mean_ratio"]["value"] == pytest.approx(1 / SLOWER)
+        assert arm["makespan"]["ratio"]["interval"] is None
+        assert "one number of a whole run" in arm["makespan"]["no_interval"]
+    assert "note: a makespan is one number of a whole run" in result.stderr
+    assert "<!doctype html>" in page.read_text(encoding="utf-8")
+    pair = roundelay("validate", run / "emulated", run / "simulated", "--within", "5%", "--json")
+    assert json.loads(pair.stdout) == document
+
+
+@pytest.mark.parametrize("side", ["emulated", "simulated"])
+def test_a_directory_with_one_side_needs_another(
+    roundelay: Roundelay, side: str, tmp_path: Path
+) -> None:
+    run = write_run(tmp_path / "run")
+    shutil.rmtree(run / side)
+    result = roundelay("validate", run)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert f"there is no directory {side} in it" in result.stderr
+
+
+def test_an_arm_without_a_pair_and_a_doubtful_emulation_are_told(
+    roundelay: Roundelay, tmp_path: Path
+) -> None:
+    run = write_run(tmp_path / "run")
+    verdict = {"together": {"status": "invalid"}}
+    (run / "emulated" / "verdict.json").write_text(json.dumps(verdict), encoding="utf-8")
+    write_table(
+        run / "emulated",
+        "iterations",
+        [
+            *(iteration_row("dedicated", number, 0.2) for number in range(9)),
+            iteration_row("together", 0, 0.2, job="three"),
+        ],
+    )
+    result = roundelay("validate", run, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["without_pairs"] == ["together"]
+    words = " ".join(result.stderr.split())
+    assert "not compared, as no job of it is on both sides: together" in words
+    assert "warning: the emulation of together is invalid" in words

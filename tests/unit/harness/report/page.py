@@ -14,6 +14,9 @@ import pandas as pd
 from harness.report import words
 from harness.report.page import build_report
 
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+"""Text that would run if a page did not escape it."""
+
 
 class Page(HTMLParser):
     """What a test wants to know of a page: its elements, figures and text outside scripts."""

@@ -18,6 +18,10 @@ ROUND_S = 300.0
 NUM_GPUS = 8
 SEEDS = (1, 2)
 COUNT = 40
+MEAN_S = 10 * HOUR_S
+FIGURES = 9
+"""Of a run that was simulated alone."""
+
 MODELS = ("alexnet", "lstm")
 
 # With proportional, a job takes twice the time of each model and length that it takes with tune.

@@ -1,4 +1,4 @@
-"""Links as heat maps, marked packets over time, and the drift of jobs with time-shifts."""
+"""Links as heat maps, marked packets in words and over time, and the drift of shifted jobs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 import pytest
 
 from harness.report.iterations.figures.heat_map import MOST_PORTS
-from tests.unit.harness.report.page import Page, page_of
-from tests.unit.test_report import (
+from tests.unit.harness.report.iterations_run import (
     ARMS,
     JOBS,
+    PORT,
     SHARED_S,
     arm,
     circle,
@@ -23,6 +23,7 @@ from tests.unit.test_report import (
     summary,
     write_run,
 )
+from tests.unit.harness.report.page import Page, page_of
 from traces.results import IterationRow, LinkRow
 from traces.run_directory import write_json, write_table
 
@@ -101,6 +102,29 @@ def test_marks_over_time_add_up_to_all_of_them(tmp_path: Path) -> None:
 def test_nothing_marked_is_no_figure(tmp_path: Path) -> None:
     page = page_of(marked_run(tmp_path, {"one": 0, "two": 0}))
     assert "run1_marks_together.csv" not in page.data()
+
+
+def test_marks_are_told_by_link_and_job_where_there_are_any(tmp_path: Path) -> None:
+    directory = marked_run(tmp_path, {"one": 1, "two": 0})
+    text = " ".join(page_of(directory).text.split())
+    samples = len([row for row in link_rows("together", SHARED_S) if row.port == PORT]) // 2
+    assert f"In arm together {samples} packets found more than 30 kB at left → right." in text
+    assert f"together left → right one {samples} {10 * samples}".replace(" ", "") in text.replace(
+        " ", ""
+    )
+    assert "10.0 %" in text
+    assert "arm plain" not in text[text.index("Marked packets") : text.index("Verdict")]
+
+
+def test_marks_that_are_not_there_and_those_that_could_not_be_are_told_apart(
+    tmp_path: Path,
+) -> None:
+    none = page_of(marked_run(tmp_path / "none", {"one": 0, "two": 0})).text
+    assert "No port of arm together had more than 30 kB waiting." in none
+    directory = marked_run(tmp_path / "unknown", {"one": 0, "two": 0})
+    rows = [replace(row, marked_packets=None) for row in link_rows("together", SHARED_S)]
+    write_table(directory / "emulated", "links", rows)
+    assert "In arm together nothing could mark packets above 30 kB." in page_of(directory).text
 
 
 def shifted_run(directory: Path, late: dict[int, float]) -> Page:

@@ -16,11 +16,12 @@ from harness.report.rounds import sentences
 from harness.report.rounds.documents import Summary
 from harness.report.rounds.sides import EMULATED, SIMULATED, Sides
 from harness.report.words import SPACE
-from tests.unit.harness.report.page import Page, page_of
+from tests.unit.harness.report.page import HOSTILE, Page, page_of
 from tests.unit.harness.report.rounds_run import (
     ARMS,
     COUNT,
     ENFORCED_CPUS,
+    FIGURES,
     HOUR_S,
     LEASE_S,
     SEEDS,
@@ -36,11 +37,7 @@ from tests.unit.harness.report.rounds_run import (
     write_rounds_run,
     write_table,
 )
-from tests.unit.test_report import HOSTILE
 from traces.errors import BadInputError
-
-ALONE = 9
-"""Figures of a run that was simulated alone."""
 
 OWN = {"run1_job-by-job.csv", "run1_cpu-use.csv", "run1_both-sides.csv"}
 BOTH = Sides({SIMULATED: Path("simulated"), EMULATED: Path("emulated")})
@@ -69,7 +66,7 @@ def figure_of(page: Page, title: str) -> dict[str, Any]:
 
 def test_both_sides_have_three_figures_more_than_one(tmp_path: Path) -> None:
     page = page_of(write_both_sides(tmp_path))
-    assert page.count("figure") == page.count("figcaption") == ALONE + 3
+    assert page.count("figure") == page.count("figcaption") == FIGURES + 3
     assert set(page.data()) >= OWN
     for figure in page.figures:
         go.Figure(figure)
@@ -218,7 +215,7 @@ def test_many_points_are_thinned_and_the_farthest_are_kept(tmp_path: Path) -> No
 def test_an_emulation_alone_never_speaks_of_a_simulation(tmp_path: Path) -> None:
     page = page_of(write_emulated_run(tmp_path))
     assert set(page.data()) & OWN == {"run1_cpu-use.csv"}
-    assert page.count("figure") == ALONE + 1
+    assert page.count("figure") == FIGURES + 1
     for wanted in ("What was emulated", "Mean completion time"):
         assert wanted in page.text
     headings = page.text.partition("The scenario as it was read")[0]
@@ -253,7 +250,7 @@ def test_a_run_that_ended_before_it_emulated_is_a_simulation(tmp_path: Path) -> 
         each["emulated"] = None
     page = page_of(write_both_sides(tmp_path, document))
     assert "What was simulated" in page.text
-    assert page.count("figure") == ALONE
+    assert page.count("figure") == FIGURES
 
 
 def test_outcome_sets_the_simulated_means_beside_the_emulated_ones() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 from harness.report import words
 from harness.report.iterations.documents import ArmRead
 from harness.report.iterations.schedule import schedule
-from tests.unit.harness.report.page import page_of
-from tests.unit.test_report import (
+from tests.unit.harness.report.iterations_run import (
     JOBS,
     SHARED_S,
     arm,
@@ -20,6 +19,7 @@ from tests.unit.test_report import (
     summary,
     write_run,
 )
+from tests.unit.harness.report.page import page_of
 from traces.run_directory import write_json, write_table
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.builders import edited, line_of
+from tests.unit.refusal import refusal_of
 from traces.errors import BadInputError
 from traces.topologies.graph import Graph
 from traces.topologies.graphml import parse_graphml
@@ -31,10 +32,7 @@ FILE = Path("topology.graphml")
 
 
 def refusal(text: str) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        parse_graphml(text, FILE)
-    assert caught.value.file == FILE
-    return caught.value
+    return refusal_of(FILE, parse_graphml, text, FILE)
 
 
 def test_nodes_and_edges_have_their_data_or_the_default() -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.unit.refusal import refusal_of
 from traces.cluster import Link, Port, Sharing
 from traces.errors import BadInputError
 from traces.topologies import imported
@@ -45,11 +46,9 @@ def read(directory: Path, graph: Any, ending: str = "json", **others: Any) -> Im
 
 def refusal(file: Path, text: str) -> BadInputError:
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(BadInputError) as caught:
-        read_topology(file)
-    assert caught.value.file == file
-    assert caught.value.allowed
-    return caught.value
+    error = refusal_of(file, read_topology, file)
+    assert error.allowed
+    return error
 
 
 @pytest.mark.parametrize("ending", WRITERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import stat
 import tempfile
@@ -85,10 +86,17 @@ def run(
     return workload, rounds, log
 
 
-def check_stops(arm: RoundsArm, stops: list[int]) -> None:
+@functools.cache
+def whole_run(policy: str, mechanism: str, **keys: str) -> tuple[Workload, RoundsRun, LeaseLog]:
+    with tempfile.TemporaryDirectory() as directory:
+        return run(arm_of(policy, mechanism, **keys), Path(directory) / "state.json")
+
+
+def check_stops(policy: str, mechanism: str, stops: list[int], **keys: str) -> None:
+    arm = arm_of(policy, mechanism, **keys)
+    whole, whole_rounds, whole_log = whole_run(policy, mechanism, **keys)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "state.json"
-        whole, whole_rounds, whole_log = run(arm, file)
         seen = []
         for position, decisions in enumerate(stops):
             stopped = run(arm, file, resumes=position > 0, decisions=decisions)
@@ -111,11 +119,11 @@ def check_stops(arm: RoundsArm, stops: list[int]) -> None:
 @pytest.mark.parametrize("policy", ["fifo", "srtf", "las"])
 @pytest.mark.parametrize("mechanism", ["proportional", "tune"])
 def test_a_stop_changes_nothing(policy: str, mechanism: str) -> None:
-    check_stops(arm_of(policy, mechanism), [1, 3, 17])
+    check_stops(policy, mechanism, [1, 3, 17])
 
 
 def test_nor_does_it_where_jobs_have_priority_after_a_while() -> None:
-    check_stops(arm_of("srtf", "tune", priority_after="2000 s"), [12, 20])
+    check_stops("srtf", "tune", [12, 20], priority_after="2000 s")
 
 
 @settings(max_examples=15, deadline=None)
@@ -125,7 +133,7 @@ def test_nor_does_it_where_jobs_have_priority_after_a_while() -> None:
     stops=st.lists(st.integers(1, 30), min_size=1, max_size=3),
 )
 def test_nor_do_any_stops(policy: str, mechanism: str, stops: list[int]) -> None:
-    check_stops(arm_of(policy, mechanism), stops)
+    check_stops(policy, mechanism, stops)
 
 
 def test_policies_with_a_history_are_refused() -> None:

@@ -25,6 +25,7 @@ from tests.unit.harness.experiments.rounds.builders import (
     read_rounds,
     run_durations,
 )
+from tests.unit.refusal import refusal_of
 from traces.errors import BadInputError
 from traces.rounds_scenario import RoundsScenario
 
@@ -32,10 +33,7 @@ TUNE = "scheduler: {mechanism: tune}"
 
 
 def refusal(scenario: RoundsScenario) -> BadInputError:
-    with pytest.raises(BadInputError) as caught:
-        check_arms(scenario)
-    assert caught.value.file == scenario.file.source.file
-    return caught.value
+    return refusal_of(scenario.file.source.file, check_arms, scenario)
 
 
 def test_what_is_sound_passes(tmp_path: Path) -> None:

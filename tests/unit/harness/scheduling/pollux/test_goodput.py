@@ -47,34 +47,34 @@ def test_synchronisation_is_of_the_slowest_link() -> None:
 
 def test_efficiency_by_hand() -> None:
     """With as much variance as signal, a batch four times as large gives 1.6 times the progress."""
-    assert gain(GradientNoise(1, 1), 4.0) == pytest.approx(2 / 1.25)
-    assert efficiency(GradientNoise(1, 1), 4.0) == pytest.approx(0.4)
-    assert gain(GradientNoise(0, 0), 4.0) == 1
-    assert gain(GradientNoise(0, 1), 4.0) == 4
-    assert gain(GradientNoise(1, 0), 4.0) == 1
+    assert gain(GradientNoise(1.0, 1.0), 4.0) == pytest.approx(2 / 1.25)
+    assert efficiency(GradientNoise(1.0, 1.0), 4.0) == pytest.approx(0.4)
+    assert gain(GradientNoise(0.0, 0.0), 4.0) == 1
+    assert gain(GradientNoise(0.0, 1.0), 4.0) == 4
+    assert gain(GradientNoise(1.0, 0.0), 4.0) == 1
 
 
 def test_a_batch_is_split_into_as_few_steps_as_fit() -> None:
-    assert split(64, 2, LIMITS) == Batch(32, 0)
-    assert split(65, 2, LIMITS) == Batch(33, 0)
-    assert split(260, 2, LIMITS) == Batch(44, 2)
+    assert split(64.0, 2, LIMITS) == Batch(32, 0)
+    assert split(65.0, 2, LIMITS) == Batch(33, 0)
+    assert split(260.0, 2, LIMITS) == Batch(44, 2)
     assert split(128.0 + 1e-9, 2, LIMITS) == Batch(64, 0)
 
 
 def test_one_gpu_estimates_the_variance_from_two_steps() -> None:
-    assert split(32, 1, LIMITS) == Batch(32, 0)
-    assert split(40, 1, LIMITS) == Batch(20, 1)
+    assert split(32.0, 1, LIMITS) == Batch(32, 0)
+    assert split(40.0, 1, LIMITS) == Batch(20, 1)
 
 
 def test_too_many_gpus_for_the_largest_batch_have_no_goodput() -> None:
-    noise = GradientNoise(1, 1)
+    noise = GradientNoise(1.0, 1.0)
     assert best_batch(BY_HAND, noise, LIMITS, 64, True)[0] > 0
     assert best_batch(BY_HAND, noise, LIMITS, 65, True)[0] == 0
 
 
 def test_noisy_gradients_make_large_batches_worth_while() -> None:
-    _, exact = best_batch(BY_HAND, GradientNoise(1, 0), LIMITS, 4, True)
-    _, noisy = best_batch(BY_HAND, GradientNoise(0, 1), LIMITS, 4, True)
+    _, exact = best_batch(BY_HAND, GradientNoise(1.0, 0.0), LIMITS, 4, True)
+    _, noisy = best_batch(BY_HAND, GradientNoise(0.0, 1.0), LIMITS, 4, True)
     assert exact == Batch(8, 0)
     assert 4 * noisy.per_gpu * (noisy.accumulation_steps + 1) >= 0.95 * LIMITS.largest
 
