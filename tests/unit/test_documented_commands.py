@@ -109,6 +109,7 @@ roundelay reproduce synergy-split -o reproduced/split
 roundelay reproduce synergy-deploy
 roundelay reproduce synergy-profiling
 roundelay reproduce cassini-dynamic --quick
+roundelay reproduce replay-real
 roundelay reproduce replay-real --quick
 """,
         TRAINS: """\
