@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from profiler.limits.gpu_counters import GpuCounters
+from tests.gpu import nccl
 from tests.gpu.check import Case, cases, gpu_evidence, run_case, why_no_gpu
 from traces.sensitivity import read_sensitivities
 
@@ -73,3 +74,10 @@ def test_a_compiled_model_trains_on_the_gpu(tmp_path: Path) -> None:
     options = ("--model", "resnet18", "--tiny", "--compile", "--precision", "bf16")
     document = run_case(Case("compiled", options), tmp_path)
     assert all(point.get("state", "measured") == "measured" for point in document["points"])
+
+
+def test_what_nccl_sends_is_what_a_ring_has_to_send(tmp_path: Path) -> None:
+    import torch
+
+    sent = nccl.record(torch.cuda.device_count(), tmp_path)
+    assert sent.is_right, str(sent)
