@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,13 @@ pytestmark = [
 ]
 
 
-def test_both_arms_of_the_example_take_as_long(tmp_path: Path) -> None:
+def test_both_arms_of_the_example_take_as_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch")
+    # The example's `python` is that of an environment that is active.
+    places = (str(Path(sys.executable).parent), os.environ["PATH"])
+    monkeypatch.setenv("PATH", os.pathsep.join(places))
     summary = trusted_run(EXAMPLE, tmp_path)
     real, replayed = (mean_s(arm(summary, name)) for name in ("real", "replayed"))
     assert replayed == pytest.approx(real, rel=0.03)
