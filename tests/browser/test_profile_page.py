@@ -17,6 +17,7 @@ pytest.importorskip("selenium")
 
 from selenium.webdriver.common.keys import Keys
 
+from tests.browser.every_page import check_downloads_are_reached, check_figures, check_opens_alone
 from tests.browser.reader import DESKTOP, PHONE, SMALL_PHONE, Reader
 
 FIGURES = {"sensitivity": 3, "stalls": 2}
@@ -42,10 +43,7 @@ def profiles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_opens_from_a_file_without_errors_or_requests(
     reader: Reader, profiles: dict[str, Path], kind: str
 ) -> None:
-    reader.open(profiles[kind], DESKTOP)
-    assert reader.errors() == []
-    outside = [url for url in reader.requests() if not url.startswith(("data:", "blob:"))]
-    assert outside == [profiles[kind].as_uri()]
+    check_opens_alone(reader, profiles[kind])
     warnings = reader.ask(
         "return [...document.querySelectorAll('.warning')].map((p) => p.textContent)"
     )
@@ -56,24 +54,14 @@ def test_opens_from_a_file_without_errors_or_requests(
 def test_every_figure_is_drawn_inside_its_place_and_described(
     reader: Reader, profiles: dict[str, Path], kind: str
 ) -> None:
-    reader.open(profiles[kind], DESKTOP)
-    figures = reader.drawn()
-    assert len(figures) == FIGURES[kind]
-    for figure in figures:
-        assert figure["height"] > 150
-        assert figure["shapes"] > 5
-        assert figure["label"]
-        assert figure["caption"].endswith(".")
-    assert reader.overflows(DESKTOP) == []
+    check_figures(reader, profiles[kind], FIGURES[kind])
 
 
 @every_kind
 def test_the_keyboard_reaches_every_download(
     reader: Reader, profiles: dict[str, Path], kind: str
 ) -> None:
-    reader.open(profiles[kind], DESKTOP)
-    wanted = "return [...document.querySelectorAll('.downloads > *')].map((e) => e.ariaLabel)"
-    assert reader.reached(2 * FIGURES[kind]) == reader.ask(wanted)
+    check_downloads_are_reached(reader, profiles[kind], FIGURES[kind])
 
 
 @every_kind

@@ -32,6 +32,7 @@ pytest.importorskip("selenium")
 
 from selenium.webdriver.common.keys import Keys
 
+from tests.browser.every_page import check_downloads_are_reached, check_figures, check_opens_alone
 from tests.browser.reader import DESKTOP, PHONE, SMALL_PHONE, Reader
 
 FIGURES = {"iterations": 9, "rounds": 9, "emulated-rounds": 12, "traces": 8, "validation": 6}
@@ -48,34 +49,21 @@ def report(reports: dict[str, Path]) -> Path:
 def test_opens_from_a_file_without_errors_or_requests(
     reader: Reader, reports: dict[str, Path], kind: str
 ) -> None:
-    reader.open(reports[kind], DESKTOP)
-    assert reader.errors() == []
-    outside = [url for url in reader.requests() if not url.startswith(("data:", "blob:"))]
-    assert outside == [reports[kind].as_uri()]
+    check_opens_alone(reader, reports[kind])
 
 
 @every_kind
 def test_every_figure_is_drawn_inside_its_place_and_described(
     reader: Reader, reports: dict[str, Path], kind: str
 ) -> None:
-    reader.open(reports[kind], DESKTOP)
-    figures = reader.drawn()
-    assert len(figures) == FIGURES[kind]
-    for figure in figures:
-        assert figure["height"] > 150
-        assert figure["shapes"] > 5
-        assert figure["label"]
-        assert figure["caption"].endswith(".")
-    assert reader.overflows(DESKTOP) == []
+    check_figures(reader, reports[kind], FIGURES[kind])
 
 
 @every_kind
 def test_the_keyboard_reaches_every_download(
     reader: Reader, reports: dict[str, Path], kind: str
 ) -> None:
-    reader.open(reports[kind], DESKTOP)
-    wanted = "return [...document.querySelectorAll('.downloads > *')].map((e) => e.ariaLabel)"
-    assert reader.reached(2 * FIGURES[kind]) == reader.ask(wanted)
+    check_downloads_are_reached(reader, reports[kind], FIGURES[kind])
 
 
 @every_kind

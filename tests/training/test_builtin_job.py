@@ -22,6 +22,7 @@ from profiler.training.protocol import (
 )
 from tests.training.images import make_images
 from tests.training.running_job import RunningJob
+from tests.training.tiny_job import iterations_of, tiny_job
 
 _ITEMS = 48
 _BATCH = 8
@@ -29,26 +30,12 @@ _BATCHES = _ITEMS // _BATCH
 
 
 def _job(directory: Path, **options: object) -> JobSpecification:
-    return JobSpecification(
-        **{  # type: ignore[arg-type]
-            "model": "alexnet",
-            "tiny": True,
-            "device": "cpu",
-            "made_directory": str(directory / "made"),
-            "made_items": _ITEMS,
-            "batch_size": _BATCH,
-            **options,
-        }
-    )
-
-
-def _iterations(events: list[Event]) -> list[Iterations]:
-    return [event for event in events if isinstance(event, Iterations)]
+    return tiny_job(directory, **{"made_items": _ITEMS, "batch_size": _BATCH, **options})
 
 
 def _ends_of_epochs(events: list[Event]) -> list[Iterations]:
     """The last report of each epoch but the one that goes on."""
-    reports = _iterations(events)
+    reports = iterations_of(events)
     return [one for one, next_ in pairwise(reports) if one.epoch != next_.epoch]
 
 
@@ -74,11 +61,11 @@ def test_two_allocations_of_an_image_model(tmp_path: Path, loader: str) -> None:
             assert 0 < allocated.cached_bytes <= cache_bytes
             events = job.collect(lambda events: len(_ends_of_epochs(events)) >= 3)
             took_s = time.monotonic() - began_s
-            _check_times(_iterations(events), took_s)
+            _check_times(iterations_of(events), took_s)
             _check_hits(_ends_of_epochs(events), allocated.cached_items)
             if cache_bytes == ready.dataset_bytes:
                 assert allocated.cached_items == _ITEMS
-                assert _iterations(events)[-1].fetched_bytes == 0
+                assert iterations_of(events)[-1].fetched_bytes == 0
         job.send(End())
         assert job.exit_code() == 0, job.log
 
@@ -105,7 +92,7 @@ def test_nothing_is_loaded_when_one_batch_is_used_over_and_over(tmp_path: Path) 
         assert job.wait_for(Ready).kind == "language"
         job.send(Allocate(1.0, 0, source="synthetic"))
         job.wait_for(Allocated)
-        reports = _iterations(job.collect(lambda events: len(_iterations(events)) >= 3))
+        reports = iterations_of(job.collect(lambda events: len(iterations_of(events)) >= 3))
         assert {report.epoch for report in reports} == {0}
         assert reports[-1].misses == reports[0].misses
         job.send(Allocate(1.0, 10**6))

@@ -19,12 +19,11 @@ from profiler.training.protocol import (
     Allocate,
     Allocated,
     End,
-    Event,
-    Iterations,
     NotFinite,
     Ready,
 )
 from tests.training.running_job import RunningJob
+from tests.training.tiny_job import iterations_of, tiny_job
 
 _BATCH = 4
 _ITEMS = 8
@@ -42,21 +41,7 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _job(directory: Path, **options: object) -> JobSpecification:
-    return JobSpecification(
-        **{  # type: ignore[arg-type]
-            "model": "alexnet",
-            "tiny": True,
-            "device": "cpu",
-            "made_directory": str(directory / "made"),
-            "made_items": _ITEMS,
-            "batch_size": _BATCH,
-            **options,
-        }
-    )
-
-
-def _iterations(events: list[Event]) -> list[Iterations]:
-    return [event for event in events if isinstance(event, Iterations)]
+    return tiny_job(directory, **{"made_items": _ITEMS, "batch_size": _BATCH, **options})
 
 
 @pytest.mark.parametrize(
@@ -68,9 +53,9 @@ def test_options_are_recorded(tmp_path: Path, options: dict[str, object]) -> Non
         running.send(Allocate(1.0, 0))
         running.wait_for(Allocated)
         events = running.collect(
-            lambda events: sum(len(each.records) for each in _iterations(events)) >= _ENOUGH
+            lambda events: sum(len(each.records) for each in iterations_of(events)) >= _ENOUGH
         )
-        assert {each.epoch for each in _iterations(events)} == {0}, "made items make long epochs"
+        assert {each.epoch for each in iterations_of(events)} == {0}, "made items make long epochs"
         assert not any(isinstance(event, NotFinite) for event in events)
         running.send(End())
         assert running.exit_code() == 0, running.log
