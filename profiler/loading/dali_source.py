@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from profiler.loading.cached_items import CachedItems
+from profiler.loading.dali_workers import end_workers, watched_workers
 from profiler.loading.encoded_items import EncodedItems
 from profiler.loading.epoch_order import EpochOrder
 from profiler.loading.failure import LoadingError
@@ -91,10 +87,9 @@ class DaliSource:
 
     def close(self) -> None:
         if self._pipeline is not None:
-            # Nothing public ends them while a traceback still refers to the pipeline. And were it
-            # left to the garbage collector of a forked process, that would wait for threads that
-            # it does not have.
-            _pool_of(self._pipeline).close()
+            end_workers(self._pipeline)
+            # Were it left to the garbage collector of a forked process, that would wait for threads
+            # that it does not have.
             self._pipeline._shutdown()  # type: ignore[no-untyped-call]
             self._pipeline = None
 
@@ -103,7 +98,7 @@ class DaliSource:
         try:
             # On a GPU, in the order of the stream that uses the batch: only when that is done with
             # it may DALI use its memory again.
-            with _watched(_pool_of(pipeline).pids()):
+            with watched_workers(pipeline):
                 outputs = pipeline.run(torch.cuda.current_stream() if self._on_gpu else None)
         except StopIteration:
             return None
@@ -164,44 +159,6 @@ class DaliSource:
             return None
         index = torch.device(self._options.device).index
         return torch.cuda.current_device() if index is None else index
-
-
-def _pool_of(pipeline: Pipeline) -> Any:
-    """Its workers; DALI names them nowhere else."""
-    return pipeline._py_pool
-
-
-@contextmanager
-def _watched(pids: Sequence[int]) -> Iterator[None]:
-    """LoadingError as soon as one of the workers has ended.
-
-    Where a worker is killed while it waits for work, DALI waits for it for ever, on a semaphore:
-    only a signal handler gets out of that, and only in the main thread.
-    """
-
-    def check(number: int = 0, frame: FrameType | None = None) -> None:
-        ended = [pid for pid in pids if _has_ended(pid)]
-        if ended:
-            raise LoadingError(f"DALI worker {ended[0]} was killed")
-
-    if threading.current_thread() is not threading.main_thread():
-        check()
-        yield
-        return
-    before = signal.signal(signal.SIGCHLD, check)
-    try:
-        check()  # it may have ended just before
-        yield
-    finally:
-        signal.signal(signal.SIGCHLD, before)
-
-
-def _has_ended(pid: int) -> bool:
-    """Of a child, whether or not DALI has waited for it."""
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return True
 
 
 def _what_happened(error: Exception) -> str:
