@@ -90,25 +90,19 @@ class BuiltinModel:
         Raises
         ------
         BadInputError: an option does not apply to this model or this device.
-        MissingCapabilityError: the GPU does not compute in bf16; torchvision or transformers is
-            not installed.
+        MissingCapabilityError: the device does not compute the model in bf16; torchvision or
+            transformers is not installed.
         """
         import torch
 
+        from profiler.models.bf16 import refuse_missing_bf16
         from profiler.models.training_step import TrainingStep
 
         options.refuse_unfit(self.kind, device.type)
-        if (
-            options.precision == "bf16"
-            and device.type == "cuda"
-            and not torch.cuda.is_bf16_supported(including_emulation=False)
-        ):
-            raise MissingCapabilityError(
-                f"{torch.cuda.get_device_name(device)} does not compute in bf16",
-                remedy="choose the precision fp16 or fp32",
-            )
         torch.set_num_threads(options.threads)
         network = self.make_network(device)
+        if options.precision == "bf16":
+            refuse_missing_bf16(network, device)
         return TrainingStep(network, self._architecture().make_optimizer, device, options)
 
     def _architecture(self) -> Architecture:

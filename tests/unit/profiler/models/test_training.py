@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +13,26 @@ import pytest
 from profiler.models.builtin import builtin_model, builtin_names
 from profiler.models.builtin_model import BuiltinModel
 from profiler.models.training_options import TrainingOptions
-from traces.errors import BadInputError
+from traces.errors import BadInputError, MissingCapabilityError
 
 torch = pytest.importorskip("torch")
 
 CPU = torch.device("cpu")
 NAMES = builtin_names()
+WITH_LSTM = {"gnmt", "lstm"}
+HAS_AVX_512 = "avx512" in Path("/proc/cpuinfo").read_text()
+
+BUILD_LSTM = """
+import torch
+from profiler.models.builtin import builtin_model
+from profiler.models.training_options import TrainingOptions
+from traces.errors import MissingCapabilityError
+
+try:
+    builtin_model("lstm", tiny=True).build(torch.device("cpu"), TrainingOptions(precision="bf16"))
+except MissingCapabilityError as error:
+    print(error)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +56,13 @@ def batch_of(model: BuiltinModel, directory: Path, size: int) -> tuple[torch.Ten
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_two_iterations_change_the_parameters(name: str, precision: str, directory: Path) -> None:
     model = builtin_model(name, tiny=True)
-    step = model.build(CPU, TrainingOptions(precision=precision))  # type: ignore[arg-type]
+    options = TrainingOptions(precision=precision)  # type: ignore[arg-type]
+    try:
+        step = model.build(CPU, options)
+    except MissingCapabilityError as error:
+        if name in WITH_LSTM and precision == "bf16" and not HAS_AVX_512:
+            pytest.skip(str(error))
+        raise
     before = [parameter.detach().clone() for parameter in step.network.parameters()]
     batch = batch_of(model, directory, size=2)
     losses = [step(batch), step(batch)]
@@ -51,6 +74,18 @@ def test_two_iterations_change_the_parameters(name: str, precision: str, directo
     changed = [not torch.equal(*both) for both in zip(before, after, strict=True)]
     assert all(parameter.dtype == torch.float32 for parameter in after)
     assert sum(changed) >= 0.9 * len(changed)
+
+
+def test_a_cpu_without_lstm_in_bf16_is_said_before_it_trains() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD_LSTM],
+        cwd=Path(__file__).parents[4],
+        env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("this CPU does not compute an LSTM in bf16; choose the precision")
 
 
 def test_training_learns(directory: Path) -> None:
