@@ -38,11 +38,11 @@ set -e
 cd {checkout}
 export PYTHONDONTWRITEBYTECODE=1
 export NUMBA_DISABLE_JIT=1  # without a writable cache each command would compile for a minute
-exec {python} -m tests.guest.inside {output}
+exec {python} -m tests.guest.inside {output} {version}
 """
 
 
-def boot(kernel: StockKernel, output: Path) -> str:
+def boot(kernel: StockKernel, output: Path, cgroup_version: int) -> str:
     """Run tests.guest.inside in a guest that can write to ``output``; return the console's text.
 
     Whether it came to its end is to be seen in ``output``.
@@ -66,6 +66,7 @@ def boot(kernel: StockKernel, output: Path) -> str:
         "checkout": shlex.quote(str(CHECKOUT)),
         "python": shlex.quote(sys.executable),
         "output": shlex.quote(str(output)),
+        "version": str(cgroup_version),
     }
     script.write_text(_START.format(**words))
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Tests in a guest with Debian's stock kernel: one boot for all of them, without KVM.
+"""Tests in a guest with Debian's stock kernel, without KVM: a boot for each version of cgroups.
 
 A machine that cannot boot one skips them, and says why.
 """
@@ -40,7 +40,7 @@ def _why_not() -> str | None:
 
 @pytest.fixture(scope="session")
 def guest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """All that the guest reported, by check, and its console."""
+    """All that both guests reported, by check, and their consoles."""
     reason = _why_not()
     if reason is not None:
         pytest.skip(reason)
@@ -48,10 +48,12 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         kernel = cached_kernel()
     except NoKernelError as error:
         pytest.skip(str(error))
-    output: Path = tmp_path_factory.mktemp("guest")
-    console = boot(kernel, output)
-    report = output / "report.json"
-    checks = json.loads(report.read_text()) if report.exists() else {}
+    console, checks = "", {}
+    for version in (1, 2):
+        output: Path = tmp_path_factory.mktemp(f"guest-v{version}-")
+        console += boot(kernel, output, version)
+        report = output / "report.json"
+        checks |= json.loads(report.read_text()) if report.exists() else {}
     return {"console": console, "checks": checks}
 
 

@@ -1,7 +1,8 @@
-"""Runs every check inside the guest and writes what each saw to report.json.
+"""Runs every check of a version of cgroups inside the guest and writes what each saw.
 
-``python -m tests.guest.inside DIRECTORY``. A check asserts nothing: the tests outside do, on what
-it saw. The report is written after every check, so that a hang loses only its own.
+``python -m tests.guest.inside DIRECTORY VERSION``, to report.json in the directory. A check asserts
+nothing: the tests outside do, on what it saw. The report is written after every check, so that a
+hang loses only its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from tests.guest.inside import (
     run_checks,
 )
 
-_CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
+_Checks = tuple[tuple[str, Callable[[], Any]], ...]
+
+_V2: _Checks = (
     ("kernel", kernel_checks.identity),
     ("modules", kernel_checks.modules),
     ("unified", mounts.mount_v2),
@@ -45,6 +48,9 @@ _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("v2 killed owner", limit_checks.killed_owner),
     ("v2 points", point_checks.points),
     ("v2 rounds", rounds_checks.emulated_rounds),
+)
+
+_V1: _Checks = (
     ("legacy", mounts.mount_v1),
     ("v1 groups", cgroup_checks.groups),
     ("v1 cpuset", cgroup_checks.cpuset),
@@ -55,10 +61,10 @@ _CHECKS: tuple[tuple[str, Callable[[], Any]], ...] = (
 )
 
 
-def main(directory: Path) -> None:
-    """Run all checks in their order."""
+def main(directory: Path, checks: _Checks) -> None:
+    """Run the checks in their order."""
     report: dict[str, Any] = {}
-    for name, check in _CHECKS:
+    for name, check in checks:
         begun_s = time.monotonic()
         entry: dict[str, Any] = {}
         try:
@@ -74,4 +80,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), {"1": _V1, "2": _V2}[sys.argv[2]])

@@ -1,14 +1,17 @@
-"""Mounts the cgroup hierarchies of one version, and no other, at /sys/fs/cgroup."""
+"""Mounts the cgroup hierarchies of one version, and no other, at /sys/fs/cgroup.
+
+Once in a guest, before any group is made: the kernel keeps groups that were removed, and with them
+their controllers, for as long as something refers to them, and gives those controllers to no
+hierarchy of the other version meanwhile.
+"""
 
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 
 _MOUNT = Path("/sys/fs/cgroup")
-_RELEASE_TIMEOUT_S = 30.0
-# Not memory: pages in use that are charged to groups of v2, also removed ones, keep it there.
+# Not memory: the pages in use are charged to the hierarchy that the guest began with.
 _V1_HIERARCHIES = ("cpuset", "cpu,cpuacct", "pids", "freezer")
 
 
@@ -26,24 +29,12 @@ def mount_v1() -> list[str]:
     for controllers in _V1_HIERARCHIES:
         place = _MOUNT / controllers
         place.mkdir()
-        _mount_when_released(controllers, place)
+        _mount("cgroup", place, "-o", controllers)
     return sorted(path.name for path in _MOUNT.iterdir())
 
 
 def _mount(kind: str, place: Path, *options: str) -> None:
     subprocess.run(("mount", "-t", kind, *options, "none", str(place)), check=True)
-
-
-def _mount_when_released(controllers: str, place: Path) -> None:
-    """A controller stays v2's until the kernel has released the groups that were removed."""
-    deadline = time.monotonic() + _RELEASE_TIMEOUT_S
-    while True:
-        try:
-            return _mount("cgroup", place, "-o", controllers)
-        except subprocess.CalledProcessError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.1)
 
 
 def _unmount_all() -> None:
