@@ -21,6 +21,9 @@ _IMAGES = 320
 _CPUS = (1.0, 1.25, 1.5, 1.75, 2.0)
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BUDGET_S = 3
+# What the second CPU makes of the speed of a model that wants it. Noise of a busy machine makes
+# points of a few seconds differ by a sixth, so that nothing finer is asked of either model.
+_WANTED_GAIN = 1.5
 
 pytestmark = [
     pytest.mark.undisturbed,
@@ -68,7 +71,7 @@ def profile(
 def test_an_image_model_wants_cpus(tmp_path: Path, images: Path) -> None:
     result = profile(tmp_path, "res18", images)
     curve = result.found.model.curve
-    assert curve.iteration_s[0] / curve.iteration_s[-1] > 1.5
+    assert curve.iteration_s[0] / curve.iteration_s[-1] > _WANTED_GAIN
     assert curve.knee_cpus > 1.5
     assert result.modelled_s.shape == (len(_CPUS), len(_SHARES))
     assert result.cost.optimistic_s <= result.cost.grid_s / 5
@@ -84,4 +87,4 @@ def test_an_image_model_wants_cpus(tmp_path: Path, images: Path) -> None:
 
 def test_a_language_model_does_not(tmp_path: Path) -> None:
     result = profile(tmp_path, "lstm", None)
-    assert result.sensitivity.throughput.min() > 0.9
+    assert 1 / result.sensitivity.throughput.min() < _WANTED_GAIN
